@@ -58,8 +58,8 @@ type cloudWatch struct {
 	emptyStays bool
 }
 
-// at is the figure that an alarm looks at in a period, NaN for none.
-func (c cloudWatch) at(t *testing.T, a resource, data series, period int) float64 {
+// valueAt is the figure that an alarm looks at in a period, NaN for none.
+func (c cloudWatch) valueAt(t *testing.T, a resource, data series, period int) float64 {
 	t.Helper()
 	metrics := metricsOf(a)
 	of := func(id string) float64 {
@@ -131,7 +131,7 @@ func (c cloudWatch) rings(t *testing.T, a resource, data series, periods int) (a
 			if i > p-c.late {
 				seen = -1 // not there yet
 			}
-			x := c.at(t, a, data, seen)
+			x := c.valueAt(t, a, data, seen)
 			hit := false
 			switch a.Properties["ComparisonOperator"] {
 			case "GreaterThanOrEqualToThreshold":

@@ -296,7 +296,7 @@ func first(texts ...string) string {
 // refusals are the audit records of refused requests.
 func (r *running) refusals() []interaction.Record {
 	r.t.Helper()
-	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).WithClock(r.Clock.Now)
 	list, err := table.Refusals(context.Background(), r.Clock.Now().Add(-24*time.Hour))
 	if err != nil {
 		r.t.Fatal(err)

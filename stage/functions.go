@@ -828,7 +828,7 @@ func (s *Stage) inside(f template.Function, p lambda.Program) lambdaruntime.Prog
 func (s *Stage) Endpoints(way http.RoundTripper) lambda.Endpoints {
 	overrides := s.overridesOf(s.clusters)
 	return func(cluster string) (string, []byte, http.RoundTripper, bool) {
-		endpoint, ca, ok := overrides.Of(cluster)
+		endpoint, ca, ok := overrides.ForCluster(cluster)
 		return endpoint, ca, way, ok
 	}
 }

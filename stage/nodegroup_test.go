@@ -111,7 +111,7 @@ func stories() []story {
 // TestNodegroupStories plays each world to its end.
 func TestNodegroupStories(t *testing.T) {
 	for n, s := range stories() {
-		if n%testfull.Of(1, 2) != 0 { // every second has each kind of end
+		if n%testfull.Count(1, 2) != 0 { // every second has each kind of end
 			continue
 		}
 		t.Run(s.world, inTime(func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestNodegroupStories(t *testing.T) {
 // doubled, lost and overtaken: nothing else is said.
 func TestNodegroupStoriesWithBadEvents(t *testing.T) {
 	// Two stories have each of the faults more than once.
-	for _, s := range stories()[4-testfull.Of(4, 2) : 4] {
+	for _, s := range stories()[4-testfull.Count(4, 2) : 4] {
 		t.Run(s.world, inTime(func(t *testing.T) {
 			n := 0
 			s.play(t, func(o *Options) {
@@ -895,8 +895,8 @@ func (l *letters) all() []string {
 	return slices.Clone(l.list)
 }
 
-// of are those of a kind.
-func (l *letters) of(kind string) []string {
+// ofKind are those of a kind.
+func (l *letters) ofKind(kind string) []string {
 	return slices.DeleteFunc(l.all(), func(body string) bool { return kindOf(body) != kind })
 }
 
@@ -1003,7 +1003,7 @@ func pressThatDeadLettered(t *testing.T) {
 	r.doneOnce(before, Lead)
 
 	r.settled()
-	r.copies(slices.Concat(got.of(report.PressKind), got.of(report.RemedyResultKind))...)
+	r.copies(slices.Concat(got.ofKind(report.PressKind), got.ofKind(report.RemedyResultKind))...)
 	if n := r.queued(resultsDead); n < 2 {
 		t.Fatalf("%d copies, want the press and the run at least", n)
 	}
@@ -1013,7 +1013,7 @@ func pressThatDeadLettered(t *testing.T) {
 	r.doneOnce(before, Lead)
 	r.replaceLaunches()
 	r.until("the proof", func() bool { return r.incident().State == incident.Closed })
-	r.copies(got.of(report.PressKind)...)
+	r.copies(got.ofKind(report.PressKind)...)
 	r.redrive()
 	r.answeredOnce(Lead, incident.AnswerApproved)
 	r.saidOnce(ts)
@@ -1069,7 +1069,7 @@ func runThatDeadLettered(t *testing.T) {
 	r.answers("approved", Lead, incident.AnswerApproved, func() { r.press(Lead) })
 	r.givenUp(got, report.RemedyResultKind, func() {
 		r.until("the run", func() bool {
-			return len(r.runs()) == 1 && r.runs()[0].Result == remedy.Done && len(got.of(report.RemedyResultKind)) > 0
+			return len(r.runs()) == 1 && r.runs()[0].Result == remedy.Done && len(got.ofKind(report.RemedyResultKind)) > 0
 		})
 		r.lose("remediate")
 	})
@@ -1081,7 +1081,7 @@ func runThatDeadLettered(t *testing.T) {
 	r.doneOnce(before, Lead)
 
 	r.mend("remediate")
-	runs := got.of(report.RemedyResultKind)
+	runs := got.ofKind(report.RemedyResultKind)
 	r.copies(runs...)
 	r.redrive()
 	r.replaceLaunches()
@@ -1114,7 +1114,7 @@ func cleanupSummaryThatDeadLettered(t *testing.T) {
 	}
 	r.givenUp(got, string(report.CleanupSummary), func() {
 		id := r.leave("i-0dead000000000001", nil)
-		r.until("it is deleted", func() bool { return !r.interfaceIsThere(id) && len(got.of(string(report.CleanupSummary))) > 0 })
+		r.until("it is deleted", func() bool { return !r.interfaceIsThere(id) && len(got.ofKind(string(report.CleanupSummary))) > 0 })
 		r.lose("eni-cleanup") // each of its summaries is of the whole day
 	})
 	if n := said(); n > 0 {
@@ -1122,7 +1122,7 @@ func cleanupSummaryThatDeadLettered(t *testing.T) {
 	}
 	r.redrive()
 	r.until("what came back is said", func() bool { return said() == 1 })
-	r.copies(got.of(string(report.CleanupSummary))...)
+	r.copies(got.ofKind(string(report.CleanupSummary))...)
 	r.redrive()
 	r.pass(12 * time.Minute)
 	if n := said(); n != 1 {
@@ -1140,7 +1140,7 @@ func TestStormOfRefusedFleets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fleets := testfull.Of(5000, 500)
+	fleets := testfull.Count(5000, 500)
 	virtual(t, func(t *testing.T) {
 		s := start(t, "route")
 		for i := range fleets {
@@ -1157,7 +1157,7 @@ func TestStormOfRefusedFleets(t *testing.T) {
 			s.pass(time.Hour / time.Duration(fleets))
 		}
 		s.pass(10 * time.Minute)
-		if !s.says("NodePool default cannot launch", "a service control policy forbids it")() {
+		if !s.hasMessage("NodePool default cannot launch", "a service control policy forbids it")() {
 			t.Fatalf("the channel says %d messages: %v", len(s.messages()), s.messages())
 		}
 		writes, edits := 0, 0

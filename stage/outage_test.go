@@ -31,7 +31,7 @@ import (
 // smaller one, which takes less than a minute. Sixteen incidents open, change and end
 // while Slack is away, in each of its clusters, as forty do.
 var (
-	outageCauses = flag.Int("outage.causes", testfull.Of(40, 16), "how many incidents open while Slack is away")
+	outageCauses = flag.Int("outage.causes", testfull.Count(40, 16), "how many incidents open while Slack is away")
 	outagePage   = flag.String("outage.page", "", "write what was measured into this file, and keep Slack's own limits")
 )
 
@@ -160,7 +160,7 @@ func playOutage(t *testing.T, begin func(*testing.T, string, ...func(*Options)) 
 			}
 		}
 	}
-	start, looks, steps := r.Clock.Now(), script.looks(), how.steps
+	start, looks, steps := r.Clock.Now(), script.lookList(), how.steps
 	open, unsaid := 0, 0
 	ask := func() {
 		at := r.Clock.Now().Sub(start)
@@ -338,7 +338,7 @@ func (r *running) measure(res *outageResult, back time.Time) {
 // unsaid is how many incidents have something that Slack was not told.
 func (r *running) unsaid(clusters int) (open, n int) {
 	r.t.Helper()
-	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).WithClock(r.Clock.Now)
 	for c := range clusters {
 		list, err := table.Incidents(context.Background(), fmt.Sprintf("cluster-%02d", c))
 		if err != nil {
@@ -466,7 +466,7 @@ type look struct {
 	sweep   bool
 }
 
-func (s outageScript) looks() (list []look) {
+func (s outageScript) lookList() (list []look) {
 	for _, b := range s.tables {
 		list = append(list, look{b.begins, b.cluster, false})
 	}

@@ -400,7 +400,7 @@ func (r *running) acts() []incident.ActRecord {
 }
 
 func (r *running) memory() *store.Store {
-	return store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	return store.New(r.Table.Client(), r.Template.Tables[0].Name).WithClock(r.Clock.Now)
 }
 
 // toldAlone are the texts that only one person saw.

@@ -627,7 +627,7 @@ func (s *Stage) overridesOf(clusters []string) config.EndpointOverrides {
 				continue
 			}
 			if endpoint, ca, ok := x.cloud.Kubernetes(name); ok {
-				overrides[id.In(name)] = config.EndpointOverride{Endpoint: endpoint, CA: ca}
+				overrides[id.Qualify(name)] = config.EndpointOverride{Endpoint: endpoint, CA: ca}
 			}
 		}
 	}

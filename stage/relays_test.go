@@ -208,8 +208,8 @@ func TestSilentEndpoint(t *testing.T) {
 	})
 }
 
-// ask invokes a relay as a caller.
-func (r *running) ask(cfg aws.Config, function string, payload any) (relay.Answer, string) {
+// invokeRelay invokes a relay as a caller.
+func (r *running) invokeRelay(cfg aws.Config, function string, payload any) (relay.Answer, string) {
 	r.t.Helper()
 	raw, err := json.Marshal(payload)
 	if err != nil {
@@ -258,12 +258,12 @@ func TestConfusedRelay(t *testing.T) {
 			{"a relay that is not there", ownRelay + "-x", "ResourceNotFoundException", r.AsAdmin()},
 			{"who may", ownRelay, "", r.AsAdmin()},
 		} {
-			if _, code := r.ask(x.as, x.function, good); code != x.want {
+			if _, code := r.invokeRelay(x.as, x.function, good); code != x.want {
 				t.Errorf("%s: %q, want %q", x.name, code, x.want)
 			}
 		}
 		// Whom the cluster does not know, the relay does not know better.
-		if a, _ := r.ask(r.AsAdmin(), ownRelay, good); a.Status != http.StatusUnauthorized {
+		if a, _ := r.invokeRelay(r.AsAdmin(), ownRelay, good); a.Status != http.StatusUnauthorized {
 			t.Errorf("with an unknown token: %+v", a)
 		}
 		refused := 0
@@ -280,7 +280,7 @@ func TestConfusedRelay(t *testing.T) {
 		} {
 			ask := good
 			x.change(&ask)
-			a, code := r.ask(r.AsAdmin(), ownRelay, ask)
+			a, code := r.invokeRelay(r.AsAdmin(), ownRelay, ask)
 			if code != "" || a.Refused == nil || a.Refused.Reason != x.want {
 				t.Errorf("%s: %+v, %s; want %s", x.name, a, code, x.want)
 			}
@@ -403,7 +403,7 @@ func (r *running) scaleSpoke(desired int32) {
 // incidentsOf are the incidents of the other account's cluster.
 func (r *running) incidentsOf(cluster string) []incident.Incident {
 	r.t.Helper()
-	list, err := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now).In(payments).Incidents(r.t.Context(), cluster)
+	list, err := store.New(r.Table.Client(), r.Template.Tables[0].Name).WithClock(r.Clock.Now).ForSpoke(payments).Incidents(r.t.Context(), cluster)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -503,7 +503,7 @@ func TestSpokeThatDoesNotLetIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.until("that it knows the role", func() bool {
-			list, err := r.memory().In(payments).Incidents(r.t.Context(), "eks-workshop")
+			list, err := r.memory().ForSpoke(payments).Incidents(r.t.Context(), "eks-workshop")
 			return err == nil && !slices.ContainsFunc(list, func(i incident.Incident) bool { return i.State != incident.Closed })
 		})
 		r.scaleSpoke(1)
@@ -610,10 +610,10 @@ func TestRouteStory(t *testing.T) { virtual(t, routeStory) }
 func routeStory(t *testing.T) {
 	r := start(t, "route")
 	r.scale(1, 1)
-	r.until("the message at launch", r.says("will not be able to join", table, "subnet-0c30000000000000d", "--nat-gateway-id "+nat))
-	r.until("the missed roll call", r.says("1 instance cannot join"))
+	r.until("the message at launch", r.hasMessage("will not be able to join", table, "subnet-0c30000000000000d", "--nat-gateway-id "+nat))
+	r.until("the missed roll call", r.hasMessage("1 instance cannot join"))
 	r.repair()
-	r.until("the proof", r.says("fixed after", table+" has 0.0.0.0/0 → "+nat))
+	r.until("the proof", r.hasMessage("fixed after", table+" has 0.0.0.0/0 → "+nat))
 	r.dashboardReads(4)
 	i := r.incidents()
 	if len(i) != 1 || i[0].State != incident.Closed || i[0].Resolution != incident.Proved || i[0].Proof == nil {
@@ -666,7 +666,7 @@ func sameLaunchFiveTimes(t *testing.T) {
 		}
 	})
 	r.scale(1, 1)
-	r.until("the missed roll call", r.says("1 instance cannot join"))
+	r.until("the missed roll call", r.hasMessage("1 instance cannot join"))
 	r.pass(8 * time.Minute)
 	m := r.messages()
 	if len(m) != 1 {
@@ -695,7 +695,7 @@ func lostEventsAreFound(t *testing.T) {
 		o.EventFaults = func(router.Event) router.Fault { return router.Fault{Lose: true} }
 	})
 	r.scale(1, 1)
-	r.until("the missed roll call", r.says("1 instance cannot join", table))
+	r.until("the missed roll call", r.hasMessage("1 instance cannot join", table))
 }
 
 // calls counts a function's reads of AWS and Kubernetes by action.
@@ -718,11 +718,11 @@ func TestBurst(t *testing.T) { virtual(t, burst) }
 func burst(t *testing.T) {
 	one := start(t, "route")
 	one.scale(1, 1)
-	one.until("the missed roll call", one.says("1 instance cannot join"))
-	instances := testfull.Of(1000, 200)
+	one.until("the missed roll call", one.hasMessage("1 instance cannot join"))
+	instances := testfull.Count(1000, 200)
 	many := start(t, "route")
 	many.scale(int32(instances), int32(instances))
-	many.until("the missed roll call of all", many.says(" instances cannot join"))
+	many.until("the missed roll call of all", many.hasMessage(" instances cannot join"))
 	var affected []int
 	for _, i := range many.incidents() {
 		affected = append(affected, i.Affected)
@@ -782,7 +782,7 @@ func TestScaleToZeroAndBack(t *testing.T) { virtual(t, scaleToZeroAndBack) }
 func scaleToZeroAndBack(t *testing.T) {
 	r := start(t, "route")
 	r.scale(1, 1)
-	r.until("the missed roll call", r.says("1 instance cannot join"))
+	r.until("the missed roll call", r.hasMessage("1 instance cannot join"))
 	r.scale(0, 1)
 	r.pass(6 * time.Minute)
 	if got := r.incidents(); len(got) != 1 || got[0].State != incident.Open {
@@ -793,9 +793,9 @@ func scaleToZeroAndBack(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	r.until("the cause is gone", r.says("cause is gone"))
+	r.until("the cause is gone", r.hasMessage("cause is gone"))
 	r.scale(1, 1)
-	r.until("the proof", r.says("fixed after"))
+	r.until("the proof", r.hasMessage("fixed after"))
 	if diff := cmp.Diff([]incident.State{incident.Closed}, states(r.incidents())); diff != "" {
 		t.Errorf("states (-want +got):\n%s", diff)
 	}
@@ -902,7 +902,7 @@ func TestTargets(t *testing.T) {
 		var all targets
 		r := start(t, "route", func(o *Options) { all = withTargets(t, o) })
 		r.scale(1, 1)
-		r.until("the missed roll call", r.says("1 instance cannot join"))
+		r.until("the missed roll call", r.hasMessage("1 instance cannot join"))
 		r.acknowledge()
 		r.until("the acknowledgement in PagerDuty", func() bool {
 			a := all.pagerduty.Alerts()
@@ -961,7 +961,9 @@ func TestAcknowledgedInPagerDuty(t *testing.T) {
 		key := all.pagerduty.Alerts()[0].Dedup
 		all.pagerduty.Respond(key, faketargets.Acknowledged, "Ana Example")
 		began := time.Now()
-		r.until("the acknowledgement in Slack", func() bool { return strings.Contains(r.Slack.Text(r.messages()[0]), "Acknowledged by Ana Example in PagerDuty") })
+		r.until("the acknowledgement in Slack", func() bool {
+			return strings.Contains(r.Slack.Text(r.messages()[0]), "Acknowledged by Ana Example in PagerDuty")
+		})
 		if took := time.Since(began); took > 11*time.Minute {
 			t.Errorf("it took %s", took)
 		}
@@ -969,7 +971,9 @@ func TestAcknowledgedInPagerDuty(t *testing.T) {
 			t.Errorf("%s, taken by %+v", inc.State, inc.Ack)
 		}
 		r.repair()
-		r.until("the end", func() bool { return all.pagerduty.Alerts()[0].State == faketargets.Resolved && r.incident().State == incident.Closed })
+		r.until("the end", func() bool {
+			return all.pagerduty.Alerts()[0].State == faketargets.Resolved && r.incident().State == incident.Closed
+		})
 		if log := all.pagerduty.Alerts()[0].Log; slices.Contains(log, "acknowledge") {
 			t.Errorf("PagerDuty was sent its own acknowledgement: %q", log)
 		}
@@ -1046,7 +1050,7 @@ func TestTargetIsDown(t *testing.T) {
 		if took := time.Since(began); took > 3*time.Minute {
 			t.Errorf("the mail took %s", took)
 		}
-		r.until("the missed roll call", r.says("1 instance cannot join"))
+		r.until("the missed roll call", r.hasMessage("1 instance cannot join"))
 		r.acknowledge()
 		r.repair()
 		r.until("the proof", func() bool { return r.incident().State == incident.Closed })
@@ -1086,7 +1090,7 @@ func TestSecretIsFilledInLater(t *testing.T) {
 			o.TargetSecrets["rollcall/pagerduty"] = ""
 		})
 		r.scale(1, 1)
-		r.until("the missed roll call", r.says("1 instance cannot join"))
+		r.until("the missed roll call", r.hasMessage("1 instance cannot join"))
 		r.pass(20 * time.Minute)
 		if n := all.pagerduty.Requests(); n != 0 {
 			t.Errorf("PagerDuty was asked %d times without a key", n)

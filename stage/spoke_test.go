@@ -36,7 +36,7 @@ import (
 // whose cluster has the same name and the same ids.
 func approvableThere() map[string]string {
 	return map[string]string{
-		string(config.Remedies): payments.In("eks-workshop") + "/add-nat-route=approve", string(config.RemedyVPCs): workshopVPC,
+		string(config.Remedies): payments.Qualify("eks-workshop") + "/add-nat-route=approve", string(config.RemedyVPCs): workshopVPC,
 	}
 }
 
@@ -69,7 +69,7 @@ func (r *running) theirOffer() incident.Offer {
 
 func (r *running) theirRuns() []remedy.Run {
 	r.t.Helper()
-	list, err := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now).In(payments).Runs(r.t.Context(), "eks-workshop")
+	list, err := store.New(r.Table.Client(), r.Template.Tables[0].Name).WithClock(r.Clock.Now).ForSpoke(payments).Runs(r.t.Context(), "eks-workshop")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func refusedBy(err error) bool {
 // and where the role was not deployed that is said, with what to deploy.
 func TestCleanupInASpoke(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		deletes := map[string]string{string(config.Cleanup): payments.In("eks-workshop") + "=delete"}
+		deletes := map[string]string{string(config.Cleanup): payments.Qualify("eks-workshop") + "=delete"}
 		r := start(t, "route", watching(nil), withSettings(deletes), withSettings(map[string]string{"ROLLCALL_CLEANUP_SHARE": "100"}))
 		const dead = "i-0dead000000000001"
 		ours := r.leave(dead, nil)
@@ -384,7 +384,7 @@ func (r *running) saidOf(whose string) int {
 // blindOf is what cannot be looked at in all of a spoke.
 func (r *running) blindOf(id spoke.ID) []incident.Incident {
 	r.t.Helper()
-	list, err := r.memory().In(id).Incidents(r.t.Context(), report.AllClusters)
+	list, err := r.memory().ForSpoke(id).Incidents(r.t.Context(), report.AllClusters)
 	if err != nil {
 		r.t.Fatal(err)
 	}

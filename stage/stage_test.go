@@ -80,7 +80,7 @@ func TestAliases(t *testing.T) {
 		r.until("the message of the hub's own", r.posted("eks-workshop (111122223333)", table))
 		for id, name := range whose {
 			r.until("the message of "+name, r.posted("eks-workshop ("+name+")", table))
-			list, err := r.memory().In(id).Incidents(t.Context(), "eks-workshop")
+			list, err := r.memory().ForSpoke(id).Incidents(t.Context(), "eks-workshop")
 			if err != nil || len(list) != 1 || list[0].Account != id.Account || list[0].Key.Spoke != id || strings.Contains(list[0].Key.Name(), "acme") {
 				t.Errorf("%s has the incidents %+v, %v", name, list, err)
 			}
@@ -160,8 +160,8 @@ func (r *running) changes() (list []string) {
 	return list
 }
 
-// trail is what the incident knows of CloudTrail.
-func (r *running) trail() *report.RecentChanges {
+// recentChanges is what the incident knows of CloudTrail.
+func (r *running) recentChanges() *report.RecentChanges {
 	if i := r.incidents(); len(i) == 1 {
 		return i[0].RecentChanges
 	}
@@ -175,12 +175,12 @@ func TestWhatChangedIsSaid(t *testing.T) { virtual(t, whatChangedIsSaid) }
 
 func whatChangedIsSaid(t *testing.T) {
 	r := changing(t, 26*time.Minute) // the table was made 18 minutes before the launch
-	r.until("CloudTrail is asked", func() bool { return r.trail() != nil })
-	if first := r.trail(); !first.Open || len(first.Changes) > 0 || len(r.changes()) > 0 || strings.Contains(r.head(), "ci-deploy") {
+	r.until("CloudTrail is asked", func() bool { return r.recentChanges() != nil })
+	if first := r.recentChanges(); !first.Open || len(first.Changes) > 0 || len(r.changes()) > 0 || strings.Contains(r.head(), "ci-deploy") {
 		t.Errorf("before CloudTrail has anything: %+v, said is %q", first, r.changes())
 	}
 	r.until("the message says what changed", func() bool { return strings.Contains(r.head(), "ci-deploy") })
-	r.until("CloudTrail is not asked any more", func() bool { return !r.trail().Open })
+	r.until("CloudTrail is not asked any more", func() bool { return !r.recentChanges().Open })
 	r.until("the thread has all of it", func() bool { return len(r.changes()) == 2 })
 	made := time.Date(2026, 11, 20, 14, 41, 9, 0, time.UTC)
 	for _, want := range []string{`"Changed"`, fmt.Sprint(made.Unix()), "platform/ci-deploy associated", table, "(AssociateRouteTable)", "through cloudformation", "; more in the thread"} {
@@ -237,14 +237,14 @@ func throttledCloudTrailIsAskedLater(t *testing.T) {
 	r := changing(t, 0, simaws.FaultRule{Call: "cloudtrail:LookupEvents", Throttle: 1, Until: until})
 	r.until("CloudTrail is asked", func() bool { return r.lookups()["ThrottlingException"] > 0 })
 	for r.Clock.Now().Before(until.Add(-time.Minute)) {
-		if tr := r.trail(); len(r.changes()) > 0 || tr != nil && !tr.Open {
+		if tr := r.recentChanges(); len(r.changes()) > 0 || tr != nil && !tr.Open {
 			t.Fatalf("while it is throttled: %+v, said is %q", tr, r.changes())
 		}
 		r.pass(20 * time.Second)
 	}
 	r.until("the message says what changed", func() bool { return strings.Contains(r.head(), "ci-deploy") })
 	r.until("the thread has it", func() bool { return len(r.changes()) == 1 })
-	if tr := r.trail(); tr.Blind != "" || strings.Contains(r.changes()[0], "throttled") {
+	if tr := r.recentChanges(); tr.Blind != "" || strings.Contains(r.changes()[0], "throttled") {
 		t.Errorf("at %s: %+v", r.Clock.Now().Format(time.TimeOnly), tr)
 	}
 	r.nothingLost()
@@ -308,7 +308,7 @@ func cleanupInTrouble(t *testing.T) {
 	for _, tags := range []map[string]string{{leak.TagCluster: "payments"}, {leak.TagCluster: ""}, {leak.TagCreated: "soon"}} {
 		kept = append(kept, r.leave(fmt.Sprintf(dead, 0), tags))
 	}
-	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).WithClock(r.Clock.Now)
 	sightings := func() map[string]leak.Sighting {
 		list, err := table.Sightings(t.Context(), workshopVPC)
 		if err != nil {
@@ -463,7 +463,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	}
 	r := startReal(t, "route")
 	r.scale(1, 1)
-	r.until("the message at launch", r.says("will not be able to join"))
+	r.until("the message at launch", r.hasMessage("will not be able to join"))
 	addresses := []string{r.Slack.URL(), r.Cloud.Endpoint()}
 	if endpoint, _, ok := r.Cloud.Kubernetes("eks-workshop"); ok {
 		addresses = append(addresses, endpoint)
@@ -779,8 +779,8 @@ func (r *running) messages() []fakeslack.Message {
 	return slices.DeleteFunc(r.Slack.Messages(Channel), func(m fakeslack.Message) bool { return m.ThreadTS != "" })
 }
 
-// says reports whether there is one message, with all of the texts in it.
-func (r *running) says(texts ...string) func() bool {
+// hasMessage reports whether there is one message, with all of the texts in it.
+func (r *running) hasMessage(texts ...string) func() bool {
 	return func() bool {
 		m := r.messages()
 		if len(m) != 1 {
@@ -808,7 +808,7 @@ func whole(m fakeslack.Message) string {
 // incidents are the incidents of the workshop's cluster.
 func (r *running) incidents() []incident.Incident {
 	r.t.Helper()
-	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).WithClock(r.Clock.Now)
 	list, err := table.Incidents(context.Background(), "eks-workshop")
 	if err != nil {
 		r.t.Fatal(err)
@@ -882,8 +882,8 @@ func (r *running) message(texts ...string) (fakeslack.Message, bool) {
 	return fakeslack.Message{}, false
 }
 
-// told waits for the message, and for what is looked up of it.
-func (r *running) told(texts ...string) fakeslack.Message {
+// awaitMessage waits for the message, and for what is looked up of it.
+func (r *running) awaitMessage(texts ...string) fakeslack.Message {
 	r.t.Helper()
 	r.until(strings.Join(texts, ", "), func() bool { _, ok := r.message(texts...); return ok })
 	m, _ := r.message(texts...)
@@ -908,13 +908,13 @@ func TestKarpenterStory(t *testing.T) {
 		r.pass(30*time.Second + 500*time.Millisecond) // the same second, whichever the world has come to
 		r.forbid()
 		r.waits("frontend", "web")
-		policy := r.told("NodePool web cannot launch", "a service control policy forbids it", "Also checked", "RequireCostCenter", "cost-center")
+		policy := r.awaitMessage("NodePool web cannot launch", "a service control policy forbids it", "Also checked", "RequireCostCenter", "cost-center")
 		keep(karpenterMessages[0], policy)
 		r.patchClass("default", map[string]any{"tags": map[string]any{"cost-center": "4711"}})
 		r.over(policy)
 
 		r.waits("nightly", "batch")
-		subnets := r.told("EC2NodeClass batch matches no subnets", "etl/nightly-0 is waiting for it", "karpenter.sh/discovery=eks-workshop-batch")
+		subnets := r.awaitMessage("EC2NodeClass batch matches no subnets", "etl/nightly-0 is waiting for it", "karpenter.sh/discovery=eks-workshop-batch")
 		keep(karpenterMessages[1], subnets)
 		if _, err := cloud.CreateTags(t.Context(), &ec2.CreateTagsInput{
 			Resources: []string{"subnet-0c30000000000000d"}, Tags: []ec2types.Tag{{Key: aws.String("karpenter.sh/discovery"), Value: aws.String("eks-workshop-batch")}},
@@ -923,7 +923,7 @@ func TestKarpenterStory(t *testing.T) {
 		}
 		r.over(subnets)
 
-		route := r.told("subnet-0c30000000000000d has no route to the internet", "rtb-0cd20000000000002", "Also checked", "Changed")
+		route := r.awaitMessage("subnet-0c30000000000000d has no route to the internet", "rtb-0cd20000000000002", "Also checked", "Changed")
 		keep(karpenterMessages[2], route)
 		if _, err := cloud.CreateRoute(t.Context(), &ec2.CreateRouteInput{
 			RouteTableId: aws.String("rtb-0cd20000000000002"), DestinationCidrBlock: aws.String("0.0.0.0/0"), NatGatewayId: aws.String("nat-0aa40000000000001"),
@@ -1029,7 +1029,7 @@ func TestRefusalsByKarpenter(t *testing.T) {
 			r.pass(30 * time.Second)
 			test.act(r)
 			r.waits("frontend", "web")
-			r.told(test.says...)
+			r.awaitMessage(test.says...)
 			r.pass(30 * time.Minute)
 			if n := len(r.messages()); n != 1 {
 				t.Errorf("%d messages: %v", n, r.messages())
@@ -1056,9 +1056,9 @@ func theLimitIsWaitedFor(t *testing.T) {
 			string(config.SlackActions): "on", string(config.Remedies): "eks-workshop/replace-instance=auto", string(config.RemedyLimit): "3",
 		}
 	})
-	n := testfull.Of(7, 4) // four wait for one hour, seven for two
+	n := testfull.Count(7, 4) // four wait for one hour, seven for two
 	r.scale(int32(n), int32(n))
-	r.until("the missed roll call", r.says(fmt.Sprint(n)+" instances cannot join"))
+	r.until("the missed roll call", r.hasMessage(fmt.Sprint(n)+" instances cannot join"))
 	stuck := r.alive()
 	if len(stuck) != n {
 		t.Fatalf("stuck are %q", stuck)

@@ -110,7 +110,7 @@ func (k *ticks) sent(_, body string) {
 // and a silent one show that in two ticks; a hundred show that it holds.
 func TestEachClusterHasItsTurn(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		n, seen := testfull.Of(100, 6), testfull.Of(4, 2)
+		n, seen := testfull.Count(100, 6), testfull.Count(4, 2)
 		silent := func(cluster string) bool {
 			var i int
 			_, err := fmt.Sscanf(cluster, "c%d", &i)

@@ -66,9 +66,9 @@ func tellWeekTo(t *testing.T, setting string, write func(of spoke.ID, s *store.S
 		maps.Copy(o.Settings, own)
 		o.Settings["ROLLCALL_WEEKLY"] = "Fri/16:00"
 	})
-	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).WithClock(r.Clock.Now)
 	for _, id := range []spoke.ID{{}, payments} {
-		write(id, table.In(id))
+		write(id, table.ForSpoke(id))
 	}
 	r.pass(2*time.Hour + 5*time.Minute)
 	return r, all
@@ -80,7 +80,7 @@ func lookAt(t *testing.T, s *store.Store, gap overview.Gap) {
 	record := overview.Sweep{Cluster: "eks-workshop"}
 	for at := weekBegins.Add(2 * time.Minute); at.Before(time.Date(2026, 11, 20, 15, 1, 0, 0, time.UTC)); at = at.Add(5 * time.Minute) {
 		if !at.After(gap.From) || !at.Before(gap.To) {
-			record = record.After(overview.Turn{At: at})
+			record = record.After(overview.ClusterSweep{At: at})
 		}
 	}
 	if err := s.SaveSweep(t.Context(), record); err != nil {
@@ -363,7 +363,7 @@ func wrongSlackTokenLosesNothing(t *testing.T) {
 	})
 	secret, _ := r.SecretFor(config.SlackSecretARN)
 	r.Cloud.SetSecret(secret.Name, SlackToken)
-	r.until("it is said once the token is right", r.says("cannot join", table))
+	r.until("it is said once the token is right", r.hasMessage("cannot join", table))
 }
 
 func TestSlackDownIsSaidLater(t *testing.T) { virtual(t, slackDownIsSaidLater) }
@@ -375,7 +375,7 @@ func slackDownIsSaidLater(t *testing.T) {
 	}
 	r.scale(1, 1)
 	r.until("the incident is kept", func() bool { return len(r.incidents()) == 1 })
-	r.until("it is said when Slack is back", r.says("cannot join", table))
+	r.until("it is said when Slack is back", r.hasMessage("cannot join", table))
 	if len(r.messages()) != 1 {
 		t.Errorf("%d messages, want 1", len(r.messages()))
 	}
@@ -408,7 +408,7 @@ func throttledCallsAreTriedAgain(t *testing.T) {
 		o.CallFaults = []simaws.FaultRule{{Call: "ec2:*", Throttle: 0.2}, {Call: "autoscaling:*", Throttle: 0.2}, {Call: "dynamodb:*", Fail: 0.05}}
 	})
 	r.scale(1, 1)
-	r.until("the missed roll call", r.says("1 instance cannot join", table))
+	r.until("the missed roll call", r.hasMessage("1 instance cannot join", table))
 	r.nothingLost()
 }
 
@@ -422,7 +422,7 @@ func tableAtItsLimitLosesNothing(t *testing.T) {
 	})
 	r.scale(1, 1)
 	r.until("it is logged", r.logged(`"level":"ERROR"`, "dynamodb"))
-	r.until("it is said when the table takes writes again", r.says("cannot join", table))
+	r.until("it is said when the table takes writes again", r.hasMessage("cannot join", table))
 }
 
 // TestKilledFunctionIsStartedAgain has real programs: it kills processes, and is the route story with what is deployed.
@@ -430,10 +430,10 @@ func TestKilledFunctionIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	r := startReal(t, "route")
 	r.scale(1, 1)
-	r.until("the message at launch", r.says("will not be able to join"))
+	r.until("the message at launch", r.hasMessage("will not be able to join"))
 	r.Runtime.Kill("rollcall-report")
 	r.Runtime.Kill("rollcall-join-check")
-	r.until("the missed roll call", r.says("1 instance cannot join"))
+	r.until("the missed roll call", r.hasMessage("1 instance cannot join"))
 	r.nothingLost()
 }
 
@@ -485,7 +485,7 @@ func everyLaunchHasOneTrueEnd(t *testing.T) {
 		tr.nodes(r)
 	}
 	tr.events(r)
-	history, err := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now).History(t.Context(), "eks-workshop", began)
+	history, err := store.New(r.Table.Client(), r.Template.Tables[0].Name).WithClock(r.Clock.Now).History(t.Context(), "eks-workshop", began)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -659,7 +659,7 @@ func TestWorlds(t *testing.T) {
 		t.Fatalf("%d worlds, want at least 15", len(files))
 	}
 	for n, file := range files {
-		if n%testfull.Of(1, 2) != 0 { // each is one of the corpus, too, which go run ./tools/bench/corpus holds against its causes
+		if n%testfull.Count(1, 2) != 0 { // each is one of the corpus, too, which go run ./tools/bench/corpus holds against its causes
 			continue
 		}
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")

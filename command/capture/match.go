@@ -165,7 +165,7 @@ func (c *Capture) identify() {
 		if called := aws.ToString(out.Cluster.Name); called != "" {
 			set[called] = true
 		}
-		c.is(aws.ToString(out.Cluster.Arn))
+		c.setAccountAndRegion(aws.ToString(out.Cluster.Arn))
 	}
 	c.Clusters = slices.Sorted(maps.Keys(set))
 	if out, ok := c.files["sts-get-caller-identity"].(*sts.GetCallerIdentityOutput); ok && aws.ToString(out.Account) != "" {
@@ -182,8 +182,8 @@ func (c *Capture) identify() {
 	}
 }
 
-// is takes account and region from an ARN, unless they are known.
-func (c *Capture) is(arn string) {
+// setAccountAndRegion takes account and region from an ARN, unless they are known.
+func (c *Capture) setAccountAndRegion(arn string) {
 	m := arnParts.FindStringSubmatch(arn)
 	if m == nil {
 		return

@@ -61,7 +61,7 @@ type change struct {
 	before []string // verbs
 }
 
-func (c change) of(flag string) string {
+func (c change) flag(flag string) string {
 	if list := c.flags["--"+flag]; len(list) > 0 {
 		return list[0]
 	}
@@ -88,12 +88,12 @@ func changeOf(words, before []string) change {
 // the corpus stands here: a new one needs its row.
 func already() map[string]func(*snapshot.Snapshot, change) bool {
 	route := func(s *snapshot.Snapshot, c change) *snapshot.Route {
-		want := netip.MustParsePrefix(c.of("destination-cidr-block") + c.of("destination-ipv6-cidr-block"))
+		want := netip.MustParsePrefix(c.flag("destination-cidr-block") + c.flag("destination-ipv6-cidr-block"))
 		for _, t := range s.RouteTables {
 			for i, r := range t.Routes {
 				// A static route may stand beside a propagated one, and wins.
 				static := r.Origin != "EnableVgwRoutePropagation" && r.Origin != "Advertisement"
-				if t.ID == c.of("route-table-id") && r.Destination == want && static {
+				if t.ID == c.flag("route-table-id") && r.Destination == want && static {
 					return &t.Routes[i]
 				}
 			}
@@ -116,16 +116,16 @@ func already() map[string]func(*snapshot.Snapshot, change) bool {
 	}
 	rule := func(of func(snapshot.SecurityGroup) []snapshot.Rule) func(*snapshot.Snapshot, change) bool {
 		return func(s *snapshot.Snapshot, c change) bool {
-			peer, all := c.of("source-group")+c.of("cidr"), strings.Join(c.flags["--ip-permissions"], " ")
-			port, _ := strconv.Atoi(c.of("port"))
+			peer, all := c.flag("source-group")+c.flag("cidr"), strings.Join(c.flags["--ip-permissions"], " ")
+			port, _ := strconv.Atoi(c.flag("port"))
 			return slices.ContainsFunc(s.SecurityGroups, func(g snapshot.SecurityGroup) bool {
-				return g.ID == c.of("group-id") && slices.ContainsFunc(of(g), func(r snapshot.Rule) bool {
+				return g.ID == c.flag("group-id") && slices.ContainsFunc(of(g), func(r snapshot.Rule) bool {
 					if all != "" {
 						return r.Protocol == "-1" && slices.ContainsFunc(r.Groups, func(id string) bool {
 							return strings.Contains(all, "IpProtocol=-1") && strings.Contains(all, "GroupId="+id)
 						})
 					}
-					fits := r.Protocol == "-1" || r.Protocol == c.of("protocol") && (r.From == -1 || r.From <= port && port <= r.To)
+					fits := r.Protocol == "-1" || r.Protocol == c.flag("protocol") && (r.From == -1 || r.From <= port && port <= r.To)
 					return fits && (slices.Contains(r.Groups, peer) || slices.ContainsFunc(r.CIDRs, func(p netip.Prefix) bool { return p.String() == peer }))
 				})
 			})
@@ -147,64 +147,64 @@ func already() map[string]func(*snapshot.Snapshot, change) bool {
 			r := route(s, c)
 			target := ""
 			for _, flag := range []string{"nat-gateway-id", "gateway-id", "egress-only-internet-gateway-id", "network-interface-id", "transit-gateway-id", "vpc-peering-connection-id"} {
-				target += c.of(flag)
+				target += c.flag(flag)
 			}
 			return r == nil || r.State == "active" && r.Target.ID == target
 		},
 		"ec2 authorize-security-group-ingress": rule(func(g snapshot.SecurityGroup) []snapshot.Rule { return g.Ingress }),
 		"ec2 authorize-security-group-egress":  rule(func(g snapshot.SecurityGroup) []snapshot.Rule { return g.Egress }),
 		"ec2 create-network-acl-entry": func(s *snapshot.Snapshot, c change) bool {
-			number, _ := strconv.Atoi(c.of("rule-number"))
+			number, _ := strconv.Atoi(c.flag("rule-number"))
 			return slices.ContainsFunc(s.NetworkACLs, func(a snapshot.NetworkACL) bool {
-				return a.ID == c.of("network-acl-id") && slices.ContainsFunc(a.Entries, func(e snapshot.ACLEntry) bool { return e.Number == number && e.Egress == c.has("egress") })
+				return a.ID == c.flag("network-acl-id") && slices.ContainsFunc(a.Entries, func(e snapshot.ACLEntry) bool { return e.Number == number && e.Egress == c.has("egress") })
 			})
 		},
 		"ec2 associate-route-table": func(s *snapshot.Snapshot, c change) bool {
 			return slices.ContainsFunc(s.RouteTables, func(t snapshot.RouteTable) bool {
-				return t.ID == c.of("route-table-id") && slices.Contains(t.Subnets, c.of("subnet-id"))
+				return t.ID == c.flag("route-table-id") && slices.Contains(t.Subnets, c.flag("subnet-id"))
 			})
 		},
 		"ec2 associate-subnet-cidr-block": func(s *snapshot.Snapshot, c change) bool {
 			return slices.ContainsFunc(s.Subnets, func(n snapshot.Subnet) bool {
-				return n.ID == c.of("subnet-id") && slices.ContainsFunc(n.IPv6, func(p netip.Prefix) bool { return p.String() == c.of("ipv6-cidr-block") })
+				return n.ID == c.flag("subnet-id") && slices.ContainsFunc(n.IPv6, func(p netip.Prefix) bool { return p.String() == c.flag("ipv6-cidr-block") })
 			})
 		},
 		"ec2 attach-internet-gateway": func(s *snapshot.Snapshot, c change) bool {
 			return slices.ContainsFunc(s.InternetGateways, func(g snapshot.InternetGateway) bool {
-				return g.ID == c.of("internet-gateway-id") && slices.Contains(g.Attached, c.of("vpc-id"))
+				return g.ID == c.flag("internet-gateway-id") && slices.Contains(g.Attached, c.flag("vpc-id"))
 			})
 		},
 		"ec2 create-vpc-endpoint": func(s *snapshot.Snapshot, c change) bool {
 			return slices.ContainsFunc(s.Endpoints, func(e snapshot.Endpoint) bool {
-				return e.VPC == c.of("vpc-id") && e.Service == c.of("service-name") && e.Kind == c.of("vpc-endpoint-type") && e.State == "available"
+				return e.VPC == c.flag("vpc-id") && e.Service == c.flag("service-name") && e.Kind == c.flag("vpc-endpoint-type") && e.State == "available"
 			})
 		},
 		"ec2 modify-vpc-endpoint": func(s *snapshot.Snapshot, c change) bool {
 			return slices.ContainsFunc(s.Endpoints, func(e snapshot.Endpoint) bool {
-				return e.ID == c.of("vpc-endpoint-id") && (!c.has("private-dns-enabled") || e.PrivateDNS) &&
+				return e.ID == c.flag("vpc-endpoint-id") && (!c.has("private-dns-enabled") || e.PrivateDNS) &&
 					!slices.ContainsFunc(c.flags["--add-subnet-ids"], func(id string) bool { return !slices.Contains(e.Subnets, id) }) &&
 					!slices.ContainsFunc(c.flags["--add-route-table-ids"], func(id string) bool { return !slices.Contains(e.RouteTables, id) })
 			})
 		},
 		"ec2 modify-vpc-attribute": func(s *snapshot.Snapshot, c change) bool {
 			return slices.ContainsFunc(s.VPCAttributes, func(a snapshot.VPCAttributes) bool {
-				return a.VPC == c.of("vpc-id") && (c.has("enable-dns-support") && a.DNSSupport || c.has("enable-dns-hostnames") && a.DNSHostnames)
+				return a.VPC == c.flag("vpc-id") && (c.has("enable-dns-support") && a.DNSSupport || c.has("enable-dns-hostnames") && a.DNSHostnames)
 			})
 		},
 		"ec2 modify-subnet-attribute": func(s *snapshot.Snapshot, c change) bool {
 			return slices.ContainsFunc(s.Subnets, func(n snapshot.Subnet) bool {
-				return n.ID == c.of("subnet-id") && (c.has("map-public-ip-on-launch") && n.AssignPublicIP || c.has("assign-ipv6-address-on-creation") && n.AssignIPv6)
+				return n.ID == c.flag("subnet-id") && (c.has("map-public-ip-on-launch") && n.AssignPublicIP || c.has("assign-ipv6-address-on-creation") && n.AssignIPv6)
 			})
 		},
 		"ec2 modify-instance-metadata-options": func(s *snapshot.Snapshot, c change) bool {
-			return instance(s, c.of("instance-id"), func(i snapshot.Instance) bool {
-				return (!c.has("http-endpoint") || i.Metadata.Endpoint == c.of("http-endpoint")) &&
-					(!c.has("http-put-response-hop-limit") || strconv.Itoa(i.Metadata.HopLimit) == c.of("http-put-response-hop-limit"))
+			return instance(s, c.flag("instance-id"), func(i snapshot.Instance) bool {
+				return (!c.has("http-endpoint") || i.Metadata.Endpoint == c.flag("http-endpoint")) &&
+					(!c.has("http-put-response-hop-limit") || strconv.Itoa(i.Metadata.HopLimit) == c.flag("http-put-response-hop-limit"))
 			})
 		},
 		"ec2 modify-network-interface-attribute": func(s *snapshot.Snapshot, c change) bool {
 			return slices.ContainsFunc(s.Interfaces, func(i snapshot.Interface) bool {
-				if i.ID != c.of("network-interface-id") {
+				if i.ID != c.flag("network-interface-id") {
 					return false
 				}
 				if c.has("no-source-dest-check") {
@@ -223,24 +223,24 @@ func already() map[string]func(*snapshot.Snapshot, change) bool {
 		},
 		"ec2 create-vpc-block-public-access-exclusion": func(s *snapshot.Snapshot, c change) bool {
 			return s.PublicAccess != nil && slices.ContainsFunc(s.PublicAccess.Exclusions, func(e snapshot.Exclusion) bool {
-				return e.Resource == c.of("subnet-id")+c.of("vpc-id") && e.Active && (!e.Egress || c.of("internet-gateway-exclusion-mode") == "allow-egress")
+				return e.Resource == c.flag("subnet-id")+c.flag("vpc-id") && e.Active && (!e.Egress || c.flag("internet-gateway-exclusion-mode") == "allow-egress")
 			})
 		},
 		"ec2 create-tags": func(s *snapshot.Snapshot, c change) bool {
-			return instance(s, c.of("resources"), func(i snapshot.Instance) bool {
+			return instance(s, c.flag("resources"), func(i snapshot.Instance) bool {
 				return tagged(i.Tags, member(c.flags["--tags"], "Key"), member(c.flags["--tags"], "Value"))
 			})
 		},
 		"ec2 delete-network-interface": func(s *snapshot.Snapshot, c change) bool {
 			return !slices.ContainsFunc(s.Idle, func(i snapshot.Interface) bool {
-				return i.ID == c.of("network-interface-id") && i.Status == "available"
+				return i.ID == c.flag("network-interface-id") && i.Status == "available"
 			})
 		},
 		"ec2 start-instances": func(s *snapshot.Snapshot, c change) bool {
-			return instance(s, c.of("instance-ids"), func(i snapshot.Instance) bool { return i.State == "running" })
+			return instance(s, c.flag("instance-ids"), func(i snapshot.Instance) bool { return i.State == "running" })
 		},
 		"ec2 associate-iam-instance-profile": func(s *snapshot.Snapshot, c change) bool {
-			return instance(s, c.of("instance-id"), func(i snapshot.Instance) bool { return i.Profile != "" })
+			return instance(s, c.flag("instance-id"), func(i snapshot.Instance) bool { return i.Profile != "" })
 		},
 		"autoscaling create-or-update-tags": func(s *snapshot.Snapshot, c change) bool {
 			tags := c.flags["--tags"]
@@ -249,48 +249,50 @@ func already() map[string]func(*snapshot.Snapshot, change) bool {
 			})
 		},
 		"autoscaling terminate-instance-in-auto-scaling-group": func(s *snapshot.Snapshot, c change) bool {
-			return instance(s, c.of("instance-id"), func(i snapshot.Instance) bool { return i.State == "terminated" || i.State == "shutting-down" })
+			return instance(s, c.flag("instance-id"), func(i snapshot.Instance) bool { return i.State == "terminated" || i.State == "shutting-down" })
 		},
 		"eks create-access-entry": func(s *snapshot.Snapshot, c change) bool {
-			_, is := entry(s, c.of("principal-arn"))
+			_, is := entry(s, c.flag("principal-arn"))
 			return is && !slices.Contains(c.before, "eks delete-access-entry")
 		},
 		"eks delete-access-entry": func(s *snapshot.Snapshot, c change) bool {
-			_, is := entry(s, c.of("principal-arn"))
+			_, is := entry(s, c.flag("principal-arn"))
 			return !is
 		},
 		"eks associate-access-policy": func(s *snapshot.Snapshot, c change) bool {
-			e, is := entry(s, c.of("principal-arn"))
+			e, is := entry(s, c.flag("principal-arn"))
 			return is && !slices.Contains(c.before, "eks delete-access-entry") &&
-				slices.ContainsFunc(e.Policies, func(p snapshot.AccessPolicy) bool { return p.ARN == c.of("policy-arn") && len(p.Namespaces) == 0 })
+				slices.ContainsFunc(e.Policies, func(p snapshot.AccessPolicy) bool { return p.ARN == c.flag("policy-arn") && len(p.Namespaces) == 0 })
 		},
 		"eks create-addon": func(s *snapshot.Snapshot, c change) bool {
-			return slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == c.of("addon-name") })
+			return slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == c.flag("addon-name") })
 		},
 		"eks update-cluster-config": func(s *snapshot.Snapshot, c change) bool {
-			return c.of("resources-vpc-config") == "endpointPrivateAccess=true" && s.Cluster.EndpointPrivate
+			return c.flag("resources-vpc-config") == "endpointPrivateAccess=true" && s.Cluster.EndpointPrivate
 		},
 		"eks update-nodegroup-config": func(s *snapshot.Snapshot, c change) bool {
 			label := member(c.flags["--labels"], "removeLabels")
 			return label != "" && slices.ContainsFunc(s.Nodegroups, func(n snapshot.Nodegroup) bool {
 				_, is := n.Labels[label]
-				return n.Name == c.of("nodegroup-name") && !is
+				return n.Name == c.flag("nodegroup-name") && !is
 			})
 		},
 		"iam attach-role-policy": func(s *snapshot.Snapshot, c change) bool {
 			return slices.ContainsFunc(s.Roles, func(r snapshot.Role) bool {
-				return r.Name == c.of("role-name") && slices.ContainsFunc(r.Policies, func(p snapshot.Policy) bool { return p.ARN == c.of("policy-arn") })
+				return r.Name == c.flag("role-name") && slices.ContainsFunc(r.Policies, func(p snapshot.Policy) bool { return p.ARN == c.flag("policy-arn") })
 			})
 		},
 		"iam update-assume-role-policy": func(s *snapshot.Snapshot, c change) bool {
-			return slices.ContainsFunc(s.Roles, func(r snapshot.Role) bool { return r.Name == c.of("role-name") && r.Trust == c.of("policy-document") })
+			return slices.ContainsFunc(s.Roles, func(r snapshot.Role) bool {
+				return r.Name == c.flag("role-name") && r.Trust == c.flag("policy-document")
+			})
 		},
 		"iam create-instance-profile": func(s *snapshot.Snapshot, c change) bool {
-			return slices.ContainsFunc(s.Profiles, func(p snapshot.Profile) bool { return p.Name == c.of("instance-profile-name") })
+			return slices.ContainsFunc(s.Profiles, func(p snapshot.Profile) bool { return p.Name == c.flag("instance-profile-name") })
 		},
 		"iam add-role-to-instance-profile": func(s *snapshot.Snapshot, c change) bool {
 			return slices.ContainsFunc(s.Profiles, func(p snapshot.Profile) bool {
-				return p.Name == c.of("instance-profile-name") && len(p.Roles) > 0
+				return p.Name == c.flag("instance-profile-name") && len(p.Roles) > 0
 			})
 		},
 		"kubectl rollout": never, // a restart changes nothing that stays
@@ -385,7 +387,7 @@ func TestCommandsOfFindings(t *testing.T) {
 	seen := tally{checks: map[string]bool{}, tried: map[string]int{}, verbs: map[string]int{}, hostile: map[string]bool{}}
 	worlds := corpus(t)
 	for n, name := range slices.Sorted(maps.Keys(worlds)) {
-		if n%testfull.Of(1, 2) != 0 { // a check has several worlds
+		if n%testfull.Count(1, 2) != 0 { // a check has several worlds
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -397,8 +399,8 @@ func TestCommandsOfFindings(t *testing.T) {
 		})
 	}
 	t.Logf("%d worlds, commands of %d checks, %d commands; poisoned text by text %d, all at once %d", len(worlds), len(seen.checks), seen.commands, seen.poisoned, seen.whole)
-	whole := seen.worlds >= len(worlds)/testfull.Of(1, 2)
-	if whole && (len(seen.checks) < testfull.Of(55, 50) || seen.poisoned < testfull.Of(300, 90) || seen.whole < 100) {
+	whole := seen.worlds >= len(worlds)/testfull.Count(1, 2)
+	if whole && (len(seen.checks) < testfull.Count(55, 50) || seen.poisoned < testfull.Count(300, 90) || seen.whole < 100) {
 		t.Error("that is fewer than there are: the test holds little")
 	}
 	for verb := range already() {

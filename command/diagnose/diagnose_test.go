@@ -1073,7 +1073,7 @@ func TestLiveAsTheFunctions(t *testing.T) {
 	if err != nil || len(worlds) < 300 {
 		t.Fatalf("%d worlds, %v", len(worlds), err)
 	}
-	step := testfull.Of(1, 60)
+	step := testfull.Count(1, 60)
 	for i := 0; i < len(worlds); i += step {
 		name := strings.TrimSuffix(filepath.Base(worlds[i]), ".yaml")
 		t.Run(name, func(t *testing.T) {

@@ -412,7 +412,9 @@ func NewClients(cfg aws.Config, via *http.Client) Clients {
 			via.Proxy = http.ProxyFromEnvironment
 			return kube.NewVia(via, c.Endpoint, c.CA, token)
 		},
-		Incidents: func(table string, of spoke.ID) Incidents { return store.New(dynamodb.NewFromConfig(cfg), table).In(of) },
+		Incidents: func(table string, of spoke.ID) Incidents {
+			return store.New(dynamodb.NewFromConfig(cfg), table).ForSpoke(of)
+		},
 		Elsewhere: func(context.Context, spoke.ID) (Elsewhere, error) { return Elsewhere{}, ErrNoWay },
 		Buses:     eventbridge.NewFromConfig(cfg),
 		Records:   func(table string) Records { return store.New(dynamodb.NewFromConfig(cfg), table) },
@@ -432,7 +434,7 @@ func (c Clients) clusters(ctx context.Context, d Deployment, there []functionOf)
 	if err != nil {
 		return []Finding{redeploy(Finding{Part: "settings", Name: Prefix + "-" + first.spec.Name, Says: err.Error(), Do: "Correct the setting (docs/settings.md), and deploy."})}
 	}
-	names := cfg.In(spoke.ID{}).Clusters
+	names := cfg.ForSpoke(spoke.ID{}).Clusters
 	if names == nil {
 		if names, err = c.all(ctx); err != nil {
 			return []Finding{unseen("cluster", d.Region, "eks:ListClusters", err)}
@@ -931,7 +933,7 @@ func (c Clients) relay(ctx context.Context, cluster *types.Cluster, by functionO
 	named := strings.FieldsFunc(strings.TrimPrefix(by.setting(config.Relays), "none"), func(r rune) bool { return r == ',' || r == ' ' })
 	line := aws.ToString(cluster.Name)
 	if where := at(aws.ToString(cluster.Arn)); where != at(by.arn) {
-		line = spoke.ID{Account: where[1], Region: where[0]}.In(line)
+		line = spoke.ID{Account: where[1], Region: where[0]}.Qualify(line)
 	}
 	if !slices.Contains(named, line) {
 		again.Says = "is not named by the setting relays: one that was used before there was the setting is asked for 30 days from the upgrade, any other is not"

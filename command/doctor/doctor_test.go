@@ -132,8 +132,8 @@ func (p *deployed) must(_ any, err error) {
 	}
 }
 
-// of are the findings of a state, a line each.
-func of(list []Finding, s State) []string {
+// findingLines are the findings of a state, a line each.
+func findingLines(list []Finding, s State) []string {
 	var lines []string
 	for _, f := range list {
 		if f.State == s {
@@ -148,7 +148,7 @@ func TestWell(t *testing.T) {
 	p := deploy(t, &deployed{})
 	list := p.examined(false)
 	if healthy, whole := Healthy(list); !healthy || !whole {
-		t.Errorf("found\n%s\nnot seen\n%s", strings.Join(of(list, Wrong), "\n"), strings.Join(of(list, Unknown), "\n"))
+		t.Errorf("found\n%s\nnot seen\n%s", strings.Join(findingLines(list, Wrong), "\n"), strings.Join(findingLines(list, Unknown), "\n"))
 	}
 	count := map[string]int{}
 	for _, f := range list {
@@ -268,9 +268,9 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 				tt.damage(p)
 			}
 			list := p.examined(false)
-			wrong := of(list, Wrong)
-			if len(wrong) != len(tt.want) || len(of(list, Unknown)) > 0 {
-				t.Fatalf("found\n%s\nnot seen\n%s\nwant %q", strings.Join(wrong, "\n"), strings.Join(of(list, Unknown), "\n"), tt.want)
+			wrong := findingLines(list, Wrong)
+			if len(wrong) != len(tt.want) || len(findingLines(list, Unknown)) > 0 {
+				t.Fatalf("found\n%s\nnot seen\n%s\nwant %q", strings.Join(wrong, "\n"), strings.Join(findingLines(list, Unknown), "\n"), tt.want)
 			}
 			for i, want := range tt.want {
 				if !strings.Contains(wrong[i], want) {
@@ -329,10 +329,10 @@ func TestRefusedIsUnknown(t *testing.T) {
 			list := p.examined(false)
 			healthy, whole := Healthy(list)
 			if !healthy || whole {
-				t.Errorf("found\n%s\nnot seen\n%s", strings.Join(of(list, Wrong), "\n"), strings.Join(of(list, Unknown), "\n"))
+				t.Errorf("found\n%s\nnot seen\n%s", strings.Join(findingLines(list, Wrong), "\n"), strings.Join(findingLines(list, Unknown), "\n"))
 			}
-			if !slices.ContainsFunc(of(list, Unknown), func(s string) bool { return strings.Contains(s, action) && strings.Contains(s, "was refused") }) {
-				t.Errorf("not seen\n%s\nwant %s", strings.Join(of(list, Unknown), "\n"), action)
+			if !slices.ContainsFunc(findingLines(list, Unknown), func(s string) bool { return strings.Contains(s, action) && strings.Contains(s, "was refused") }) {
+				t.Errorf("not seen\n%s\nwant %s", strings.Join(findingLines(list, Unknown), "\n"), action)
 			}
 		})
 	}
@@ -345,7 +345,7 @@ func TestNotDeployed(t *testing.T) {
 		p.Deployment.Delete(f.ARN)
 	}
 	want := []string{fmt.Sprintf("deployment %s us-west-2 Rollcall is not deployed in this account and region", p.Template.AccountID)}
-	if diff := cmp.Diff(want, of(p.examined(false), Wrong)); diff != "" {
+	if diff := cmp.Diff(want, findingLines(p.examined(false), Wrong)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -359,11 +359,11 @@ func TestMessage(t *testing.T) {
 	})
 	list := p.examined(true)
 	want := []string{"test message " + other + " was not taken: Slack answers chat.postMessage with is_archived"}
-	if diff := cmp.Diff(want, of(list, Wrong)); diff != "" {
+	if diff := cmp.Diff(want, findingLines(list, Wrong)); diff != "" {
 		t.Error(diff)
 	}
-	if !slices.Contains(of(list, Well), "test message "+channel+" was posted") {
-		t.Errorf("%q", of(list, Well))
+	if !slices.Contains(findingLines(list, Well), "test message "+channel+" was posted") {
+		t.Errorf("%q", findingLines(list, Well))
 	}
 	if slices.ContainsFunc(p.examined(false), func(f Finding) bool { return f.Part == "test message" }) {
 		t.Error("a message is posted that nobody asked for")
@@ -442,8 +442,8 @@ func TestEvidenceUnseen(t *testing.T) {
 		Off:     {deployed{settings: map[string]string{"ROLLCALL_EVIDENCE": "off"}}, "none is kept"},
 	} {
 		list := deploy(t, &tt.p).examined(false)
-		if !slices.ContainsFunc(of(list, state), func(s string) bool { return strings.HasPrefix(s, "evidence ") && strings.Contains(s, tt.says) }) {
-			t.Errorf("%s: %q, want %q", state, of(list, state), tt.says)
+		if !slices.ContainsFunc(findingLines(list, state), func(s string) bool { return strings.HasPrefix(s, "evidence ") && strings.Contains(s, tt.says) }) {
+			t.Errorf("%s: %q, want %q", state, findingLines(list, state), tt.says)
 		}
 	}
 }
@@ -583,8 +583,8 @@ func TestRelayThatMayNotBeRead(t *testing.T) {
 	p := &deployed{Stage: s, t: t}
 	p.slack = fakeslack.Config{Token: stage.SlackToken, Channels: []fakeslack.Channel{{ID: channel, Name: "eks-oncall"}}}
 	list := p.examined(false)
-	if diff := cmp.Diff([]string{"relay rollcall-relay-eks-workshop lambda:ListTags was refused"}, of(list, Unknown)); diff != "" || len(of(list, Wrong)) > 0 {
-		t.Errorf("wrong %q, not seen (-want +got):\n%s", of(list, Wrong), diff)
+	if diff := cmp.Diff([]string{"relay rollcall-relay-eks-workshop lambda:ListTags was refused"}, findingLines(list, Unknown)); diff != "" || len(findingLines(list, Wrong)) > 0 {
+		t.Errorf("wrong %q, not seen (-want +got):\n%s", findingLines(list, Wrong), diff)
 	}
 }
 
@@ -665,8 +665,8 @@ func TestRightsThatMayNotBeRead(t *testing.T) {
 			p := deploy(t, &deployed{refused: []simaws.FaultRule{{Call: "kubernetes:" + call, Deny: true}}})
 			list := p.examined(false)
 			want := []string{"ClusterRole eks-workshop " + call + ".rbac.authorization.k8s.io was refused"}
-			if diff := cmp.Diff(want, of(list, Unknown)); diff != "" || len(of(list, Wrong)) > 0 {
-				t.Errorf("wrong %q, not seen (-want +got):\n%s", of(list, Wrong), diff)
+			if diff := cmp.Diff(want, findingLines(list, Unknown)); diff != "" || len(findingLines(list, Wrong)) > 0 {
+				t.Errorf("wrong %q, not seen (-want +got):\n%s", findingLines(list, Wrong), diff)
 			}
 		})
 	}
@@ -819,14 +819,14 @@ func TestSpokeIsWell(t *testing.T) {
 	p := deploy(t, watching(nil))
 	list := p.examined(false)
 	if healthy, whole := Healthy(list); !healthy || !whole {
-		t.Fatalf("found\n%s\nnot seen\n%s", strings.Join(of(list, Wrong), "\n"), strings.Join(of(list, Unknown), "\n"))
+		t.Fatalf("found\n%s\nnot seen\n%s", strings.Join(findingLines(list, Wrong), "\n"), strings.Join(findingLines(list, Unknown), "\n"))
 	}
 	for _, want := range []string{
 		"spoke payments (222233334444/eu-west-1) lets the hub in, and forwards to it", "event bus rollcall-spokes takes in what the spokes send",
 		"cluster 222233334444/eu-west-1/eks-workshop lets in who reads in it", "cluster eks-workshop lets in who reads in it", "ClusterRole 222233334444/eu-west-1/eks-workshop grants what this release reads",
 	} {
-		if !slices.Contains(of(list, Well), want) {
-			t.Errorf("of what is well there is\n%s\nwant %s", strings.Join(of(list, Well), "\n"), want)
+		if !slices.Contains(findingLines(list, Well), want) {
+			t.Errorf("of what is well there is\n%s\nwant %s", strings.Join(findingLines(list, Well), "\n"), want)
 		}
 	}
 	var b strings.Builder
@@ -847,8 +847,8 @@ func TestSpokeIsWell(t *testing.T) {
 // found.
 func TestEachThingThatCanBeWrongWithASpoke(t *testing.T) {
 	const named = "spoke payments (222233334444/eu-west-1) "
-	optedIn := map[string]string{string(config.Cleanup): payments.In("eks-workshop") + "=delete"}
-	remedied := map[string]string{string(config.Remedies): payments.In("eks-workshop") + "/add-nat-route=approve", string(config.RemedyVPCs): "vpc-0a1b2c3d4e5f60718"}
+	optedIn := map[string]string{string(config.Cleanup): payments.Qualify("eks-workshop") + "=delete"}
+	remedied := map[string]string{string(config.Remedies): payments.Qualify("eks-workshop") + "/add-nat-route=approve", string(config.RemedyVPCs): "vpc-0a1b2c3d4e5f60718"}
 	entry := func(p *deployed, group ...string) {
 		client := eks.NewFromConfig(p.AsAdminIn(payments))
 		p.must(client.DeleteAccessEntry(p.t.Context(), &eks.DeleteAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: readerThere()}))
@@ -919,7 +919,7 @@ func TestEachThingThatCanBeWrongWithASpoke(t *testing.T) {
 		}, want: []string{"access entry 222233334444/eu-west-1/eks-workshop rollcall-reader-eu-west-1 it is of 2026-"}, do: "aws eks delete-access-entry --region 'eu-west-1' --cluster-name 'eks-workshop'"},
 		"a cluster lets the reader read nothing": {damage: func(p *deployed) { entry(p, "others") },
 			want: []string{"access entry 222233334444/eu-west-1/eks-workshop rollcall-reader-eu-west-1 it gives the role "}, do: "with credentials of account 222233334444"},
-		"a cluster that is not there": {deployed: func(p *deployed) { p.settings[string(config.Clusters)] = "eks-workshop," + payments.In("staging") },
+		"a cluster that is not there": {deployed: func(p *deployed) { p.settings[string(config.Clusters)] = "eks-workshop," + payments.Qualify("staging") },
 			want: []string{"cluster 222233334444/eu-west-1/staging is not there, and the setting clusters names it"}, do: "make deploy"},
 		"opted in to deletes at the hub alone": {deployed: func(p *deployed) { p.settings[string(config.Cleanup)] = optedIn[string(config.Cleanup)] },
 			want: []string{named + "a cluster of it has opted in at the hub (cleanup), and there is no role rollcall-cleaner-eu-west-1 there: nothing of that is done"},
@@ -944,9 +944,9 @@ func TestEachThingThatCanBeWrongWithASpoke(t *testing.T) {
 				tt.damage(p)
 			}
 			list := p.examined(false)
-			wrong := of(list, Wrong)
-			if len(wrong) != len(tt.want) || len(of(list, Unknown)) > 0 {
-				t.Fatalf("found\n%s\nnot seen\n%s\nwant %q", strings.Join(wrong, "\n"), strings.Join(of(list, Unknown), "\n"), tt.want)
+			wrong := findingLines(list, Wrong)
+			if len(wrong) != len(tt.want) || len(findingLines(list, Unknown)) > 0 {
+				t.Fatalf("found\n%s\nnot seen\n%s\nwant %q", strings.Join(wrong, "\n"), strings.Join(findingLines(list, Unknown), "\n"), tt.want)
 			}
 			for i, want := range tt.want {
 				if !strings.Contains(wrong[i], want) {
@@ -967,16 +967,16 @@ func TestBusThatMayNotBeRead(t *testing.T) {
 	const action = "events:DescribeEventBus"
 	p := deploy(t, watching(func(p *deployed) { p.refused = []simaws.FaultRule{{Call: action, Deny: true}} }))
 	list := p.examined(false)
-	if diff := cmp.Diff([]string{"event bus rollcall-spokes " + action + " was refused"}, of(list, Unknown)); diff != "" || len(of(list, Wrong)) > 0 {
-		t.Errorf("wrong %q, not seen (-want +got):\n%s", of(list, Wrong), diff)
+	if diff := cmp.Diff([]string{"event bus rollcall-spokes " + action + " was refused"}, findingLines(list, Unknown)); diff != "" || len(findingLines(list, Wrong)) > 0 {
+		t.Errorf("wrong %q, not seen (-want +got):\n%s", findingLines(list, Wrong), diff)
 	}
 }
 
 // What was opted in to on both sides is well.
 func TestSpokeThatOptedIn(t *testing.T) {
 	chosen := map[string]string{
-		string(config.Cleanup): payments.In("eks-workshop") + "=delete", string(config.RemedyVPCs): "vpc-0a1b2c3d4e5f60718",
-		string(config.Remedies): payments.In("eks-workshop") + "/add-nat-route=approve",
+		string(config.Cleanup): payments.Qualify("eks-workshop") + "=delete", string(config.RemedyVPCs): "vpc-0a1b2c3d4e5f60718",
+		string(config.Remedies): payments.Qualify("eks-workshop") + "/add-nat-route=approve",
 	}
 	p := deploy(t, watching(func(p *deployed) {
 		p.spokes[0].OptedIn = chosen
@@ -984,8 +984,8 @@ func TestSpokeThatOptedIn(t *testing.T) {
 			p.settings[k] = v
 		}
 	}))
-	if list := p.examined(false); len(of(list, Wrong))+len(of(list, Unknown)) > 0 {
-		t.Errorf("found %q, not seen %q", of(list, Wrong), of(list, Unknown))
+	if list := p.examined(false); len(findingLines(list, Wrong))+len(findingLines(list, Unknown)) > 0 {
+		t.Errorf("found %q, not seen %q", findingLines(list, Wrong), findingLines(list, Unknown))
 	}
 }
 
@@ -995,8 +995,8 @@ func TestSpokeWithoutCredentials(t *testing.T) {
 	p := deploy(t, watching(func(p *deployed) { p.outsider = true }))
 	list := p.examined(false)
 	want := []string{"spoke payments (222233334444/eu-west-1) what is deployed there was not looked at: no credentials of that account were given"}
-	if diff := cmp.Diff(want, of(list, Unknown)); diff != "" || len(of(list, Wrong)) > 0 {
-		t.Errorf("wrong %q, not seen (-want +got):\n%s", of(list, Wrong), diff)
+	if diff := cmp.Diff(want, findingLines(list, Unknown)); diff != "" || len(findingLines(list, Wrong)) > 0 {
+		t.Errorf("wrong %q, not seen (-want +got):\n%s", findingLines(list, Wrong), diff)
 	}
 	for _, f := range list {
 		if f.State == Unknown && !strings.Contains(f.Do, "--spoke-role") {
@@ -1007,7 +1007,7 @@ func TestSpokeWithoutCredentials(t *testing.T) {
 		t.Errorf("the table has %+v", got)
 	}
 	p.cannotLook()
-	if wrong := of(p.examined(false), Wrong); len(wrong) != 1 || !strings.Contains(wrong[0], "Rollcall's role there does not let it in, since 2001-09-09 01:46 UTC") {
+	if wrong := findingLines(p.examined(false), Wrong); len(wrong) != 1 || !strings.Contains(wrong[0], "Rollcall's role there does not let it in, since 2001-09-09 01:46 UTC") {
 		t.Errorf("found %q", wrong)
 	}
 }
@@ -1015,7 +1015,7 @@ func TestSpokeWithoutCredentials(t *testing.T) {
 // cannotLook is the hub's own record that the spoke does not let it in.
 func (p *deployed) cannotLook() {
 	p.t.Helper()
-	s := store.New(dynamodb.NewFromConfig(p.AsAdmin()), p.Template.Tables[0].Name).In(payments)
+	s := store.New(dynamodb.NewFromConfig(p.AsAdmin()), p.Template.Tables[0].Name).ForSpoke(payments)
 	p.must(s.SaveIncident(p.t.Context(), incident.Incident{
 		Key: report.Key{Cluster: report.AllClusters, Check: incident.CannotLook, Resource: report.AssumeRole, Spoke: payments}, State: incident.Open, Began: time.Unix(1e9, 0),
 		Cause: diagnosis.Cause{Title: "cannot read this account and region: sts:AssumeRole of Rollcall's role there is denied", Fix: checks.Fix{Text: "Deploy it again, or the account has left the organization."}},
@@ -1055,7 +1055,7 @@ func TestFirstLook(t *testing.T) {
 	})
 	var got []string
 	for _, state := range []State{Well, Wrong, Unknown} {
-		for _, l := range of(p.examined(false), state) {
+		for _, l := range findingLines(p.examined(false), state) {
 			if strings.HasPrefix(l, "target ") || strings.HasPrefix(l, "Slack ") && !strings.HasPrefix(l, "Slack signing secret") {
 				got = append(got, l)
 			}
@@ -1084,7 +1084,7 @@ func TestTargets(t *testing.T) {
 	})
 	list := p.examined(true)
 	about := func(s State) (lines []string) {
-		for _, l := range of(list, s) {
+		for _, l := range findingLines(list, s) {
 			if strings.HasPrefix(l, "target ") || strings.HasPrefix(l, "test message targets") {
 				lines = append(lines, l)
 			}

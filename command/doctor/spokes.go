@@ -267,7 +267,7 @@ func (h hub) deploySpoke(s config.Spoke, set string) string {
 // clustersThere looks at the clusters of a spoke, of which the reader was made at a time.
 func (c Clients) clustersThere(ctx context.Context, h hub, s config.Spoke, e Elsewhere, made time.Time) []Finding {
 	c.Functions, c.Clusters, c.Roles, c.Kubernetes = e.Functions, e.Clusters, e.Roles, e.Kubernetes
-	names := h.cfg.In(s.ID).Clusters
+	names := h.cfg.ForSpoke(s.ID).Clusters
 	if names == nil {
 		var err error
 		if names, err = c.all(ctx); err != nil {
@@ -288,7 +288,7 @@ func (c Clients) clustersThere(ctx context.Context, h hub, s config.Spoke, e Els
 	for _, name := range names {
 		for _, f := range c.cluster(ctx, there, name, []reader{r}) {
 			f.Cluster = name
-			f.Name = strings.Replace(f.Name, name, s.In(name), 1)
+			f.Name = strings.Replace(f.Name, name, s.Qualify(name), 1)
 			if f.Command != "" && !strings.HasPrefix(f.Command, "SET=") { // settings are the hub's
 				f.Do = strings.TrimSpace(f.Do + " Do it with credentials of account " + s.Account + ".")
 			}

@@ -64,7 +64,7 @@ type Explained struct {
 func Point(pasted string) (e Explained, known bool) {
 	all := text.All(pasted)
 	if len(all) == 0 {
-		e.Pointer = pointerOf(text.Tell(pasted))
+		e.Pointer = pointerOf(text.Classify(pasted))
 		e.Sure = Nothing
 	} else {
 		e.Pointer = pointerOf(all[0])
@@ -80,7 +80,7 @@ func Point(pasted string) (e Explained, known bool) {
 	return e, e.Check != "" && e.Check != checkid.LaunchUnclassified
 }
 
-func pointerOf(t text.Told) Pointer {
+func pointerOf(t text.Result) Pointer {
 	p := Pointer{Check: t.Check, Meaning: t.Meaning, Next: t.Next, Kind: t.Kind, Failed: t.Failed, Command: t.Command, Symptom: t.Symptom, Look: t.Look, Sure: Cause}
 	switch {
 	case t.Check == "":
@@ -206,8 +206,8 @@ func ReadLog(in io.Reader) (Log, error) {
 		return Log{}, err
 	}
 	t := Log{Lines: l.Lines, Told: []Line{}, Unread: l.Unread, Cut: l.Cut}
-	for _, x := range l.Told {
-		p := pointerOf(x.Told)
+	for _, x := range l.Findings {
+		p := pointerOf(x.Result)
 		p.Text = activity.Clean(console.Redact(x.Text))
 		t.Told = append(t.Told, Line{Line: x.Number, Count: x.Count, Pointer: p})
 	}

@@ -94,7 +94,7 @@ func List(ctx context.Context, r Records, q Query) ([]Row, error) {
 			continue
 		}
 		rows = append(rows, Row{
-			ID: ID(inc.Key), State: string(inc.State), Cluster: inc.Key.Of().String(), Whose: inc.Whose, Nodegroups: append([]string{}, inc.Cause.Nodegroups...), Check: string(inc.Key.Check),
+			ID: ID(inc.Key), State: string(inc.State), Cluster: inc.Key.SpokeCluster().String(), Whose: inc.Whose, Nodegroups: append([]string{}, inc.Cause.Nodegroups...), Check: string(inc.Key.Check),
 			Confidence: string(inc.Cause.Confidence), Title: inc.Cause.Title, Began: inc.Began, Ended: inc.Resolved, Affected: inc.Affected,
 		})
 	}
@@ -485,12 +485,12 @@ func (e everywhere) Clusters(ctx context.Context) ([]string, error) {
 	}
 	var all []string
 	for _, id := range ids {
-		names, err := e.table.In(id).Clusters(ctx)
+		names, err := e.table.ForSpoke(id).Clusters(ctx)
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range names {
-			all = append(all, id.In(name))
+			all = append(all, id.Qualify(name))
 		}
 	}
 	return all, nil
@@ -501,5 +501,5 @@ func (e everywhere) Incidents(ctx context.Context, cluster string) ([]incident.I
 	if err != nil {
 		return nil, exit.Misuse("%s", err)
 	}
-	return e.table.In(of.ID).Incidents(ctx, of.Name)
+	return e.table.ForSpoke(of.ID).Incidents(ctx, of.Name)
 }

@@ -290,10 +290,10 @@ func TestEverywhere(t *testing.T) {
 	payments := spoke.ID{Account: "222233334444", Region: "eu-west-1"}
 	for _, id := range []spoke.ID{{}, payments} {
 		inc := incident.Incident{Key: report.Key{Spoke: id, Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}, State: incident.Open, Number: 1, Began: time.Now(), Opened: time.Now()}
-		if _, err := table.In(id).SaveIncident(t.Context(), inc); err != nil {
+		if _, err := table.ForSpoke(id).SaveIncident(t.Context(), inc); err != nil {
 			t.Fatal(err)
 		}
-		if err := table.In(id).SaveClusterRecord(t.Context(), outbox.ClusterRecord{Cluster: "prod", Open: true}); err != nil {
+		if err := table.ForSpoke(id).SaveClusterRecord(t.Context(), outbox.ClusterRecord{Cluster: "prod", Open: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -311,7 +311,7 @@ func TestEverywhere(t *testing.T) {
 	}
 	for i, id := range ids {
 		inc, err := Find(t.Context(), all, id)
-		if err != nil || inc.Key.Of().String() != clusters[i] {
+		if err != nil || inc.Key.SpokeCluster().String() != clusters[i] {
 			t.Errorf("%s is %s, %v", id, inc.Key.Name(), err)
 		}
 	}
@@ -328,10 +328,10 @@ func TestEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	inc.State, inc.Resolved = incident.Closed, time.Now()
-	if _, err := table.In(payments).SaveIncident(t.Context(), inc); err != nil {
+	if _, err := table.ForSpoke(payments).SaveIncident(t.Context(), inc); err != nil {
 		t.Fatal(err)
 	}
-	if err := table.In(payments).SaveClusterRecord(t.Context(), outbox.ClusterRecord{Cluster: "prod", Version: 1}); err != nil {
+	if err := table.ForSpoke(payments).SaveClusterRecord(t.Context(), outbox.ClusterRecord{Cluster: "prod", Version: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := table.SaveWatchedSpoke(t.Context(), store.WatchedSpoke{Spoke: payments, Left: time.Now(), Done: true}); err != nil {

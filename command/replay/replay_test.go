@@ -203,7 +203,7 @@ func TestSameVerdict(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("worlds: %v", err)
 	}
-	every := testfull.Of(1, 29)
+	every := testfull.Count(1, 29)
 	looked, replayed := 0, 0
 	for i, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".yaml")
@@ -240,15 +240,15 @@ func TestSameVerdict(t *testing.T) {
 			}
 		})
 	}
-	if replayed < testfull.Of(200, 5) {
+	if replayed < testfull.Count(200, 5) {
 		t.Errorf("%d verdicts of %d were replayed", replayed, looked)
 	}
 }
 
 const route = "../../stage/worlds/corpus/route-no-egress.yaml"
 
-// told has report take what was sent so far.
-func (p *played) told(t *testing.T) {
+// runReport has report take what was sent so far.
+func (p *played) runReport(t *testing.T) {
 	t.Helper()
 	f, ok := p.Function("report")
 	if !ok {
@@ -290,7 +290,7 @@ func (p *played) incident(t *testing.T) incident.Incident {
 func TestAllIsGone(t *testing.T) {
 	s := worldStage(t, route, nil)
 	before := causesOf(sweepsOf(t, s, "join-check"))
-	s.told(t)
+	s.runReport(t)
 	inc := s.incident(t)
 	if inc.Evidence == nil || inc.Evidence.Opened == "" || inc.Evidence.Opened != inc.Evidence.Newest {
 		t.Fatalf("the incident has the evidence %+v", inc.Evidence)
@@ -359,7 +359,7 @@ func TestWithoutS3(t *testing.T) {
 			if !slices.ContainsFunc(found, func(c string) bool { return strings.HasPrefix(c, string(checkid.RouteNoEgress)) }) {
 				t.Fatalf("found %q", found)
 			}
-			s.told(t)
+			s.runReport(t)
 			if keys := s.S3.Keys(bucket); len(keys) > 0 {
 				t.Errorf("kept %q", keys)
 			}
@@ -375,7 +375,7 @@ func TestWithoutS3(t *testing.T) {
 func TestLifecycle(t *testing.T) {
 	s := worldStage(t, route, nil)
 	sweepsOf(t, s, "join-check")
-	s.told(t)
+	s.runReport(t)
 	inc, bucket, from := s.incident(t), s.Template.S3Buckets[0].Name, s3.New(s.AsAdmin())
 	first := inc.Evidence.Opened
 	s.World.Advance(s.World.Now().Add(20 * 24 * time.Hour))
@@ -447,7 +447,7 @@ func TestAtLaunch(t *testing.T) {
 			} else {
 				b.Advance(time.Minute)
 			}
-			if back := b.Send(b.News(0)...); len(back) > 0 {
+			if back := b.Send(b.LaunchEvents(0)...); len(back) > 0 {
 				t.Fatalf("gave back %q", back)
 			}
 			seen := b.Observations()

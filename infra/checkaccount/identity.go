@@ -54,9 +54,9 @@ type caller struct {
 	unasked string
 }
 
-// whose finds out whose credentials there are. That there are none, that they
+// callerOf finds out whose credentials there are. That there are none, that they
 // have expired and that AWS refuses them is an error.
-func whose(ctx context.Context, target string, cfg aws.Config, ask func() identifier, getenv func(string) string) (caller, error) {
+func callerOf(ctx context.Context, target string, cfg aws.Config, ask func() identifier, getenv func(string) string) (caller, error) {
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
 		return notRetrieved(err, target, aws.IsCredentialsProvider(cfg.Credentials, (*ec2rolecreds.Provider)(nil)), getenv("AWS_PROFILE"))
 	}

@@ -70,7 +70,7 @@ func run(ctx context.Context, target string, line settings.Line, getenv func(str
 	if err != nil {
 		return err
 	}
-	who, err := whose(quick, target, cfg, func() identifier { return sts.NewFromConfig(cfg) }, getenv)
+	who, err := callerOf(quick, target, cfg, func() identifier { return sts.NewFromConfig(cfg) }, getenv)
 	switch {
 	case err != nil:
 		return err

@@ -14,7 +14,7 @@ func text(t *testing.T, resources map[string]any) []byte {
 	return testfile.JSON(t, map[string]any{"Resources": resources})
 }
 
-func of(kind string, properties map[string]any) map[string]any {
+func resourceOf(kind string, properties map[string]any) map[string]any {
 	return map[string]any{"Type": kind, "Properties": properties}
 }
 
@@ -29,13 +29,13 @@ func role(trust int, inline ...int) map[string]any {
 	for _, n := range inline {
 		policies = append(policies, map[string]any{"PolicyName": "p", "PolicyDocument": document(n)})
 	}
-	return of("AWS::IAM::Role", map[string]any{"AssumeRolePolicyDocument": document(trust), "Policies": policies})
+	return resourceOf("AWS::IAM::Role", map[string]any{"AssumeRolePolicyDocument": document(trust), "Policies": policies})
 }
 
 func many(kind string, n int) map[string]any {
 	all := map[string]any{}
 	for i := range n {
-		all[fmt.Sprint("R", i)] = of(kind, nil)
+		all[fmt.Sprint("R", i)] = resourceOf(kind, nil)
 	}
 	return all
 }
@@ -46,17 +46,17 @@ func TestCheck(t *testing.T) {
 	managed := func(sizes ...int) map[string]any {
 		all := map[string]any{"R": role(100)}
 		for i, n := range sizes {
-			all[fmt.Sprint("P", i)] = of("AWS::IAM::ManagedPolicy", map[string]any{"PolicyDocument": document(n), "Roles": []any{map[string]any{"Ref": "R"}}})
+			all[fmt.Sprint("P", i)] = resourceOf("AWS::IAM::ManagedPolicy", map[string]any{"PolicyDocument": document(n), "Roles": []any{map[string]any{"Ref": "R"}}})
 		}
 		return all
 	}
 	environment := func(n int) map[string]any {
 		frame := size(map[string]any{"A": ""})
-		return map[string]any{"F": of("AWS::Lambda::Function", map[string]any{"Environment": map[string]any{"Variables": map[string]any{"A": strings.Repeat("x", n-frame)}}})}
+		return map[string]any{"F": resourceOf("AWS::Lambda::Function", map[string]any{"Environment": map[string]any{"Variables": map[string]any{"A": strings.Repeat("x", n-frame)}}})}
 	}
 	padded := func(n int) map[string]any {
-		frame := len(text(t, map[string]any{"R": of("X", map[string]any{"A": ""})}))
-		return map[string]any{"R": of("X", map[string]any{"A": strings.Repeat("x", n-frame)})}
+		frame := len(text(t, map[string]any{"R": resourceOf("X", map[string]any{"A": ""})}))
+		return map[string]any{"R": resourceOf("X", map[string]any{"A": strings.Repeat("x", n-frame)})}
 	}
 	eleven := make([]int, 11)
 	for i := range eleven {
@@ -122,7 +122,7 @@ func TestTheEmptyTemplateIsRefused(t *testing.T) {
 	if err := Check([]byte("Resources:")); err == nil || !strings.Contains(err.Error(), "read the template") {
 		t.Errorf("got %v", err)
 	}
-	stray := map[string]any{"P": of("AWS::IAM::ManagedPolicy", map[string]any{"PolicyDocument": document(100), "Roles": []any{map[string]any{"Ref": "None"}}})}
+	stray := map[string]any{"P": resourceOf("AWS::IAM::ManagedPolicy", map[string]any{"PolicyDocument": document(100), "Roles": []any{map[string]any{"Ref": "None"}}})}
 	if err := Check(text(t, stray)); err == nil || !strings.Contains(err.Error(), `"None", which is no role`) {
 		t.Errorf("got %v", err)
 	}

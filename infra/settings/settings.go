@@ -122,7 +122,7 @@ func Parse(context map[string]any) (Settings, error) {
 	if s.Organization != "" && !organizationID.MatchString(s.Organization) {
 		bad(Organization, "%q is not the id of an organization (o-a1b2c3d4e5)", s.Organization)
 	}
-	s.AccessClusters = functions.In(spoke.ID{}).Clusters
+	s.AccessClusters = functions.ForSpoke(spoke.ID{}).Clusters
 	if names := given[AccessClusters]; names != "" {
 		if s.AccessClusters, err = clusters(names); err != nil {
 			bad(AccessClusters, "%w", err)
@@ -219,9 +219,9 @@ var (
 	retentions = []int{1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653}
 )
 
-// ours is what a key of Rollcall looks like. The CLI's and the library's own
+// rollcallKey is what a key of Rollcall looks like. The CLI's and the library's own
 // keys hold a colon, a hyphen or an at sign.
-var ours = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
+var rollcallKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
 
 // texts gives every key's text, defaults filled in. A key that is not known is
 // an error: a misspelt setting must not be a default in silence.
@@ -234,7 +234,7 @@ func texts(context map[string]any) (map[string]string, []error) {
 	}
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(context)) {
-		if !ours.MatchString(name) {
+		if !rollcallKey.MatchString(name) {
 			continue
 		}
 		if !slices.Contains(names, name) {
@@ -424,7 +424,7 @@ func (l Line) Read() (map[string]any, []error) {
 	}
 	for _, text := range l.Context {
 		key, value, ok := strings.Cut(text, "=")
-		if !ok || !ours.MatchString(key) {
+		if !ok || !rollcallKey.MatchString(key) {
 			wrong = append(wrong, notAPair(text))
 			continue
 		}

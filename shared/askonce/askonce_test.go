@@ -35,7 +35,7 @@ func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
 	return s.answers[min(len(s.asked), len(s.answers))-1](req)
 }
 
-func says(status int, body string) func(*http.Request) (*http.Response, error) {
+func respondWith(status int, body string) func(*http.Request) (*http.Response, error) {
 	return func(req *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
 	}
@@ -61,7 +61,7 @@ func get(ctx context.Context, t *testing.T, by http.RoundTripper, method, path, 
 
 // Each question is asked once, however many want to know.
 func TestEachQuestionIsAskedOnce(t *testing.T) {
-	s := &script{answers: []func(*http.Request) (*http.Response, error){says(200, "one"), says(200, "two"), says(200, "three"), says(200, "four")}}
+	s := &script{answers: []func(*http.Request) (*http.Response, error){respondWith(200, "one"), respondWith(200, "two"), respondWith(200, "three"), respondWith(200, "four")}}
 	by := way{&Once{}, s, false}
 	for _, q := range [][3]string{{"/a", "", "x"}, {"/a", "", "x"}, {"/a", "", "y"}, {"/b", "", "x"}, {"/a", "t", "x"}, {"/a", "", "y"}} {
 		if _, _, err := get(t.Context(), t, by, http.MethodPost, q[0], q[1], q[2]); err != nil {
@@ -84,7 +84,7 @@ func TestEachQuestionIsAskedOnce(t *testing.T) {
 // A refusal stays one; what may be otherwise the next time is asked again.
 func TestWhatMayChangeIsAskedAgain(t *testing.T) {
 	for status, want := range map[int]int{200: 1, 403: 1, 404: 1, 400: 2, 429: 2, 500: 2, 503: 2} {
-		s := &script{answers: []func(*http.Request) (*http.Response, error){says(status, "x")}}
+		s := &script{answers: []func(*http.Request) (*http.Response, error){respondWith(status, "x")}}
 		by := way{&Once{}, s, false}
 		for range 2 {
 			if got, _, err := get(t.Context(), t, by, http.MethodGet, "/a", "", ""); err != nil || got != status {
@@ -111,7 +111,7 @@ func TestWhoWaitsGetsTheAnswer(t *testing.T) {
 				}
 			}
 		}
-		s := &script{answers: []func(*http.Request) (*http.Response, error){slow(says(503, "later")), slow(says(200, "never")), slow(says(200, "now"))}}
+		s := &script{answers: []func(*http.Request) (*http.Response, error){slow(respondWith(503, "later")), slow(respondWith(200, "never")), slow(respondWith(200, "now"))}}
 		by := way{&Once{}, s, false}
 		var bodies [2]string
 		both := func(first context.Context) (errs [2]error) {
@@ -151,7 +151,7 @@ func TestWhoWaitsGetsTheAnswer(t *testing.T) {
 
 // AWS's clients try again by themselves: what cut one attempt off is not kept.
 func TestClientsAndClustersAskOnce(t *testing.T) {
-	s := &script{answers: []func(*http.Request) (*http.Response, error){says(200, "x")}}
+	s := &script{answers: []func(*http.Request) (*http.Response, error){respondWith(200, "x")}}
 	o := &Once{}
 	ask := func(by aws.HTTPClient, path string) error {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://ec2.invalid"+path, nil)
@@ -182,7 +182,7 @@ func TestClientsAndClustersAskOnce(t *testing.T) {
 
 // A fresh request is sent, whatever is known, and its answer is kept for no other.
 func TestFreshGoesPast(t *testing.T) {
-	s := &script{answers: []func(*http.Request) (*http.Response, error){says(200, "one"), says(200, "two"), says(200, "three")}}
+	s := &script{answers: []func(*http.Request) (*http.Response, error){respondWith(200, "one"), respondWith(200, "two"), respondWith(200, "three")}}
 	by := way{&Once{}, s, false}
 	var got []string
 	for _, fresh := range []bool{false, true, false, true} {
@@ -203,7 +203,7 @@ func TestFreshGoesPast(t *testing.T) {
 // An answer is given again for a while, and what has no room is not kept.
 func TestWhatIsKeptIsBounded(t *testing.T) {
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	s := &script{answers: []func(*http.Request) (*http.Response, error){says(200, "12345678")}}
+	s := &script{answers: []func(*http.Request) (*http.Response, error){respondWith(200, "12345678")}}
 	by := way{&Once{Most: 20, For: time.Minute, Now: func() time.Time { return now }}, s, false}
 	ask := func(path string, asked int) {
 		t.Helper()
@@ -325,7 +325,7 @@ func TestConnectionsAreClosed(t *testing.T) {
 
 // Two accounts have the same endpoint: what one was answered is not given to the other.
 func TestAccountsAreApart(t *testing.T) {
-	s := &script{answers: []func(*http.Request) (*http.Response, error){says(200, "of the first"), says(200, "of the second")}}
+	s := &script{answers: []func(*http.Request) (*http.Response, error){respondWith(200, "of the first"), respondWith(200, "of the second")}}
 	by := way{&Once{}, s, false}
 	ask := func(key string) string {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ec2.us-west-2.amazonaws.com/", strings.NewReader("Action=DescribeSubnets"))

@@ -335,7 +335,7 @@ func (c limited) Do(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return c.next.Do(req)
 	}
-	limiter := c.limits.of(requestBucket{c.account, awsmiddleware.GetRegion(ctx), api}, size)
+	limiter := c.limits.limiter(requestBucket{c.account, awsmiddleware.GetRegion(ctx), api}, size)
 	now := c.limits.Now()
 	token := limiter.ReserveN(now, 1)
 	if wait := token.DelayFrom(now); wait > 0 {
@@ -357,7 +357,7 @@ func isThrottle(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }
 
-func (l *Limits) of(b requestBucket, size bucketSize) *rate.Limiter {
+func (l *Limits) limiter(b requestBucket, size bucketSize) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.each == nil {

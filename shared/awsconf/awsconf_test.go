@@ -330,7 +330,7 @@ func (p *pace) took(account, region, api string, size bucketSize, n int) time.Du
 	began := p.now
 	for range n {
 		now := p.now
-		if d := p.of(requestBucket{account, region, api}, size).ReserveN(now, 1).DelayFrom(now); d > 0 {
+		if d := p.limiter(requestBucket{account, region, api}, size).ReserveN(now, 1).DelayFrom(now); d > 0 {
 			p.now = p.now.Add(d)
 		}
 	}

@@ -152,9 +152,9 @@ func (e Entry) IsWatchedBy(d Detector) bool {
 // All are the entries, in the catalogue's order.
 func All() iter.Seq[Entry] { return slices.Values(entries[:]) }
 
-// Of finds the entry of an id; false for one that is not in the catalog, such as that of an
+// ByID finds the entry of an id; false for one that is not in the catalog, such as that of an
 // incident about Rollcall's own sight.
-func Of(id checkid.ID) (Entry, bool) {
+func ByID(id checkid.ID) (Entry, bool) {
 	for i := range entries {
 		if entries[i].ID == id {
 			return entries[i], true
@@ -165,6 +165,6 @@ func Of(id checkid.ID) (Entry, bool) {
 
 // Meaning is the entry of an id: the zero Entry for one that is not in the catalog.
 func Meaning(id checkid.ID) Entry {
-	e, _ := Of(id)
+	e, _ := ByID(id)
 	return e
 }

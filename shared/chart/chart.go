@@ -664,7 +664,7 @@ func (c *canvas) textWidth(s string, size float64, bold bool) float64 {
 // text writes s with its baseline at y.
 func (c *canvas) text(x, y float64, s string, size float64, bold bool, col color.Color) {
 	c.img.SetColor(col)
-	c.img.FillString(c.font(size, bold), c.at(x, y), s)
+	c.img.FillString(c.font(size, bold), c.vgPoint(x, y), s)
 }
 
 // textEnd writes s so that it ends at x.
@@ -672,7 +672,7 @@ func (c *canvas) textEnd(x, y float64, s string, size float64, bold bool, col co
 	c.text(x-c.textWidth(s, size, bold), y, s, size, bold, col)
 }
 
-func (c *canvas) at(x, y float64) vg.Point {
+func (c *canvas) vgPoint(x, y float64) vg.Point {
 	return vg.Point{X: vg.Length(x), Y: vg.Length(c.height - y)}
 }
 
@@ -683,10 +683,10 @@ func (c *canvas) path(points []point) vg.Path {
 	var p vg.Path
 	for i, at := range points {
 		if i == 0 {
-			p.Move(c.at(at.x, at.y))
+			p.Move(c.vgPoint(at.x, at.y))
 			continue
 		}
-		p.Line(c.at(at.x, at.y))
+		p.Line(c.vgPoint(at.x, at.y))
 	}
 	return p
 }
@@ -875,7 +875,7 @@ const (
 	shortest = time.Hour
 	mostOf   = 0.7
 	recovery = 90 * time.Minute
-	near     = time.Hour
+	adjacent = time.Hour
 )
 
 // window is the part of a report's time in which something happened: the bursts
@@ -892,7 +892,7 @@ func window(r spotreport.Report, bursts []spotreport.Burst, lines []subnetLine) 
 	if !w.from.IsZero() {
 		core := w
 		for _, b := range bursts {
-			if b.Began.After(core.from.Add(-near)) && b.Began.Before(core.to.Add(near)) {
+			if b.Began.After(core.from.Add(-adjacent)) && b.Began.Before(core.to.Add(adjacent)) {
 				w.add(b.Began, b.Last)
 			}
 		}

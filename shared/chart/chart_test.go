@@ -107,7 +107,7 @@ func TestFree(t *testing.T) {
 func TestOddFree(t *testing.T) {
 	const subnet = "subnet-1"
 	var noisy []snapshot.Sample
-	for i := range testfull.Of(30000, 3000) { // either is more than there are pixels in a row
+	for i := range testfull.Count(30000, 3000) { // either is more than there are pixels in a row
 		noisy = append(noisy, snapshot.Sample{Subnet: subnet, At: to.Add(-time.Duration(i) * 20 * time.Second), Free: i * 7919 % 4091, Total: 4091})
 	}
 	week := FreeOf{Subnet: subnet, From: to.Add(-7 * 24 * time.Hour), To: to}
@@ -267,7 +267,7 @@ func TestOddReports(t *testing.T) {
 	odd.Bursts = []spotreport.Burst{{}, {Began: to, Demand: most, Had: -1, HadKnown: true}, {Began: to.Add(time.Hour), Last: to.Add(-time.Hour), Demand: -5}}
 	noisy := reportOf(12)
 	var samples []snapshot.Sample
-	for i := range testfull.Of(30000, 3000) { // either is more than there are pixels in a row
+	for i := range testfull.Count(30000, 3000) { // either is more than there are pixels in a row
 		samples = append(samples, snapshot.Sample{Subnet: fmt.Sprint("subnet-", i%20), At: to.Add(-time.Duration(i) * time.Second), Free: i * 7919 % 4091, Total: 4091})
 	}
 	for name, r := range map[string]spotreport.Report{"odd": odd, "noisy": noisy, "zero": {}} {

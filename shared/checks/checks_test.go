@@ -32,7 +32,7 @@ func TestEveryEntryHasItsCheck(t *testing.T) {
 	}
 	for _, c := range All() {
 		got = append(got, c.ID)
-		if e, known := catalog.Of(c.ID); !known || !reflect.DeepEqual(e, c.Entry) {
+		if e, known := catalog.ByID(c.ID); !known || !reflect.DeepEqual(e, c.Entry) {
 			t.Errorf("%s: the check says otherwise than the catalog (-catalog +check):\n%s", c.ID, cmp.Diff(e, c.Entry))
 		}
 	}
@@ -40,7 +40,7 @@ func TestEveryEntryHasItsCheck(t *testing.T) {
 		t.Errorf("(-catalog +list):\n%s", diff)
 	}
 	for _, id := range []checkid.ID{"", "rollcall/cannot-look", "route/no-such-thing", checkid.AnyJoinCause} {
-		if e, known := catalog.Of(id); known || e.ID != "" {
+		if e, known := catalog.ByID(id); known || e.ID != "" {
 			t.Errorf("Of(%q) = %s, %v", id, e.ID, known)
 		}
 	}
@@ -242,7 +242,7 @@ func TestEveryCheckIsWhole(t *testing.T) {
 			t.Errorf("%s: lacks a cause, a fix, a link, a need or a function", c.ID)
 		}
 		for _, after := range slices.Concat(c.After, c.Adds, []checkid.ID{c.ID}) {
-			if _, known := catalog.Of(after); !known && after != checkid.AnyJoinCause && after != checkid.AnyFailedLaunch {
+			if _, known := catalog.ByID(after); !known && after != checkid.AnyJoinCause && after != checkid.AnyFailedLaunch {
 				t.Errorf("%s: %q is not an id of the catalogue", c.ID, after)
 			}
 		}

@@ -569,8 +569,8 @@ type EndpointOverride struct {
 	CA       []byte `json:"ca"`
 }
 
-// Of is the endpoint of a cluster, if it has one.
-func (d EndpointOverrides) Of(cluster string) (endpoint string, ca []byte, ok bool) {
+// ForCluster is the endpoint of a cluster, if it has one.
+func (d EndpointOverrides) ForCluster(cluster string) (endpoint string, ca []byte, ok bool) {
 	override, ok := d[cluster]
 	return override.Endpoint, override.CA, ok
 }

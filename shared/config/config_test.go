@@ -531,7 +531,7 @@ func TestANameIsTheHubsOwn(t *testing.T) {
 	}
 	got := map[string]chosen{}
 	for _, id := range []spoke.ID{{}, payments, europe} {
-		in := c.In(id)
+		in := c.ForSpoke(id)
 		o := chosen{Clusters: in.Clusters, Cleanup: in.CleanupOf("prod"), Remedy: in.RemedyOf("prod", optin.AddNATRoute), Region: in.Region}
 		for _, r := range in.Routes {
 			o.Routes = append(o.Routes, r.Channel)
@@ -556,9 +556,9 @@ func TestWhose(t *testing.T) {
 		"111122223333/us-west-2=platform,222233334444/us-west-2=payments,222233334444/eu-west-1=payments": {"platform, us-west-2", "payments, eu-west-1", "payments, us-west-2"},
 	} {
 		c := loaded(t, map[string]string{"ROLLCALL_SPOKES": spokes})
-		got := []string{c.In(spoke.ID{}).Whose()}
+		got := []string{c.ForSpoke(spoke.ID{}).SpokeName()}
 		for _, s := range c.Others() {
-			got = append(got, c.In(s.ID).Whose())
+			got = append(got, c.ForSpoke(s.ID).SpokeName())
 		}
 		expect.Same(t, fmt.Sprint(spokes), got, want)
 	}
@@ -595,8 +595,8 @@ func TestWhoseByAlias(t *testing.T) {
 		"too long":                        {"222233334444/us-west-2", strings.Repeat("a", 64), "222233334444", shop, true},
 		"the longest":                     {"222233334444/us-west-2", strings.Repeat("a", 63), strings.Repeat("a", 63), shop, true},
 	} {
-		c := loaded(t, map[string]string{"ROLLCALL_SPOKES": x.spokes}).In(x.of)
-		if got := c.WhoseBy(x.alias); got != x.want || c.WantsAlias() != x.wants {
+		c := loaded(t, map[string]string{"ROLLCALL_SPOKES": x.spokes}).ForSpoke(x.of)
+		if got := c.SpokeNameBy(x.alias); got != x.want || c.WantsAlias() != x.wants {
 			t.Errorf("%s: it is %q, and the alias is wanted: %t; want %q, %t", name, got, c.WantsAlias(), x.want, x.wants)
 		}
 	}
@@ -633,7 +633,7 @@ func TestSpokeRoleARN(t *testing.T) {
 		payments: "arn:aws:iam::222233334444:role/rollcall-remediator-us-west-2",
 		{Account: "222233334444", Region: "us-gov-west-1"}: "arn:aws-us-gov:iam::222233334444:role/rollcall-remediator-us-gov-west-1",
 	} {
-		expect.Equal(t, "got", c.In(id).SpokeRole(spec.SpokeRemediator), want)
+		expect.Equal(t, "got", c.ForSpoke(id).SpokeRole(spec.SpokeRemediator), want)
 	}
 }
 

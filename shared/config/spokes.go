@@ -86,10 +86,10 @@ func (c Config) Watched(id spoke.ID) bool {
 	return id.Hub() || slices.ContainsFunc(c.Others(), func(s Spoke) bool { return s.ID == id })
 }
 
-// In is the configuration of what watches a spoke: its region, and what the operator
+// ForSpoke is the configuration of what watches a spoke: its region, and what the operator
 // chose for its clusters. What the settings say of a cluster by its name alone is of the
 // hub's own cluster of that name, and of no other.
-func (c Config) In(id spoke.ID) Config {
+func (c Config) ForSpoke(id spoke.ID) Config {
 	c.Spoke = id
 	if !id.Hub() {
 		c.Region = id.Region
@@ -133,15 +133,15 @@ func (c Config) Where() spoke.ID {
 	return c.Spoke
 }
 
-// Whose is the name by which people know the spoke of this configuration as long as its
+// SpokeName is the name by which people know the spoke of this configuration as long as its
 // account's alias is unknown: WhoseBy.
-func (c Config) Whose() string { return c.WhoseBy("") }
+func (c Config) SpokeName() string { return c.SpokeNameBy("") }
 
-// WhoseBy is the name by which people know the spoke of this configuration: that of the
+// SpokeNameBy is the name by which people know the spoke of this configuration: that of the
 // settings, else its account's alias, else the account's number; with the region where
 // several regions are watched. It is empty where there is nothing to tell apart: one account
 // and region, without a name.
-func (c Config) WhoseBy(alias string) string {
+func (c Config) SpokeNameBy(alias string) string {
 	id, name := c.Where(), c.given()
 	if len(c.Others()) == 0 {
 		return name

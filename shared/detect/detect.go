@@ -478,7 +478,7 @@ func NewReader(e lambda.Env, k *evidence.Keeper) *gather.Reader {
 
 // Uses is what is remembered of the relays of the spoke's clusters.
 func Uses(e lambda.Env) via.Uses {
-	return store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke)
+	return store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke)
 }
 
 // aboutEvidence is what evidence is to be kept of: what an observation found, but for
@@ -850,9 +850,9 @@ func Samples(s *snapshot.Snapshot, subnets []string) []snapshot.Sample {
 	return list
 }
 
-// Had notes in a launch what its subnet has, and which version of the VPC CNI the
+// RecordSubnetAndCNI notes in a launch what its subnet has, and which version of the VPC CNI the
 // cluster runs, when it is first looked at.
-func Had(s *snapshot.Snapshot, l *store.LaunchRecord) {
+func RecordSubnetAndCNI(s *snapshot.Snapshot, l *store.LaunchRecord) {
 	if l.Machine != nil && l.Machine.Plugin == "" && s.Has(snapshot.AWSNode) && s.CNI != nil {
 		m := *l.Machine // others hold the record as it was read
 		m.Plugin = versionOf(s.CNI.Image)

@@ -652,17 +652,17 @@ func TestHadNotesThePlugin(t *testing.T) {
 		s.CNI = &snapshot.CNI{Image: image}
 		read := &store.Machine{}
 		l := store.LaunchRecord{Machine: read}
-		if Had(s, &l); l.Machine.Plugin != want || read.Plugin != "" {
+		if RecordSubnetAndCNI(s, &l); l.Machine.Plugin != want || read.Plugin != "" {
 			t.Errorf("%q: %q, and in the record as it was read %q", image, l.Machine.Plugin, read.Plugin)
 		}
 		l.Machine.Plugin = "v1.19.0"
-		if Had(s, &l); l.Machine.Plugin != "v1.19.0" {
+		if RecordSubnetAndCNI(s, &l); l.Machine.Plugin != "v1.19.0" {
 			t.Errorf("%q: noted again as %q", image, l.Machine.Plugin)
 		}
 	}
 	delete(s.Read, snapshot.AWSNode)
 	l := store.LaunchRecord{Machine: &store.Machine{}}
-	if Had(s, &l); l.Machine.Plugin != "" {
+	if RecordSubnetAndCNI(s, &l); l.Machine.Plugin != "" {
 		t.Errorf("not read, and noted as %q", l.Machine.Plugin)
 	}
 }

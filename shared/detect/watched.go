@@ -66,7 +66,7 @@ func (d Detector) Watched(ctx context.Context, account string, known Known) ([]s
 // tellList says that the clusters cannot be listed, and takes it back when they
 // can.
 func (d Detector) tellList(ctx context.Context, account string, known Known, failed *snapshot.Failure) error {
-	o := d.About(report.AllClusters, account)
+	o := d.NewObservation(report.AllClusters, account)
 	if failed != nil {
 		d.Log.ErrorContext(ctx, "the clusters cannot be listed", "call", failed.Call, "reason", failed.Reason, "code", failed.Code, "error", failed.Message)
 		d.Count("BlindSweeps", 1)
@@ -84,8 +84,8 @@ func (d Detector) tellList(ctx context.Context, account string, known Known, fai
 	return d.Tell(ctx, o)
 }
 
-// About is an observation that saw nothing of a cluster's nodes.
-func (d Detector) About(cluster, account string) report.Observation {
+// NewObservation is an observation that saw nothing of a cluster's nodes.
+func (d Detector) NewObservation(cluster, account string) report.Observation {
 	now := d.Now()
 	return report.Observation{
 		Format: report.Format, ID: d.By + "/" + cluster + "/" + now.UTC().Format(time.RFC3339Nano), By: d.By, At: now,

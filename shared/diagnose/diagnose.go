@@ -136,7 +136,7 @@ func (r *ranking) cause(f *fault) diagnosis.Cause {
 		Resource: f.Resource, Covers: f.Covers, Resources: f.Resources,
 		Title: f.Title, Why: f.Why, Evidence: bounded(f.Evidence), Fix: f.Fix,
 		Nodegroups: r.nodegroups(f.Instances, append(slices.Clone(f.Covers), f.Resource), r.checks[f.Check].Breaks == check.Launching), Instances: f.Instances, Pods: f.Pods,
-		Contributing: f.contributing, Symptoms: f.signs, Hidden: f.hidden, Behind: f.Behind,
+		Contributing: f.contributing, Symptoms: f.signs, Hidden: f.hidden, Behind: f.NarrowedAfter,
 		Since: f.Since, Idle: f.Idle,
 	}
 }
@@ -534,7 +534,7 @@ func (r *ranking) hide() {
 		var by []*fault
 		for _, other := range r.faults {
 			if other != f && strong(other, f) &&
-				r.checks[other.Check].Among(r.checks[f.Check].After) && (f.Behind == nil || r.checks[other.Check].Among(f.Behind)) && !slices.Contains(other.behind, f) {
+				r.checks[other.Check].Among(r.checks[f.Check].After) && (f.NarrowedAfter == nil || r.checks[other.Check].Among(f.NarrowedAfter)) && !slices.Contains(other.behind, f) {
 				by = append(by, other)
 			}
 		}

@@ -219,7 +219,7 @@ func TestOneFilterFaultOneName(t *testing.T) {
 func TestFilterFaultsWhenBlind(t *testing.T) {
 	for i, tt := range filterFaults() {
 		for j, source := range w.Sources() {
-			if (i+j)%testfull.Of(1, 3) != 0 { // each fault and each source, in turn
+			if (i+j)%testfull.Count(1, 3) != 0 { // each fault and each source, in turn
 				continue
 			}
 			s := tt.world()
@@ -252,7 +252,7 @@ func TestWhatHides(t *testing.T) {
 	}
 	of := func(id checks.ID, confidence checks.Confidence, behind ...checks.ID) checks.Result {
 		r := fail(id, "r-"+string(id), ids("i-1"), ids("i-1"))
-		r.Confidence, r.Behind = confidence, behind
+		r.Confidence, r.NarrowedAfter = confidence, behind
 		return r
 	}
 	symptom := fail("f/symptom", "i-1", ids("i-1"), ids("i-1"))

@@ -228,7 +228,7 @@ func TestNoFalseAlarmWhenBlind(t *testing.T) {
 func TestBlindIsNeverHealthy(t *testing.T) {
 	for i, tt := range faults() {
 		for j, source := range w.Sources() {
-			if (i+j)%testfull.Of(1, 3) != 0 { // each fault and each source, in turn
+			if (i+j)%testfull.Count(1, 3) != 0 { // each fault and each source, in turn
 				continue
 			}
 			s := tt.world()

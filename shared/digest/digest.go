@@ -87,8 +87,8 @@ func addCause(list []report.CauseCount, c report.CauseCount) []report.CauseCount
 	return list
 }
 
-// Of is the digest of what was read of a time.
-func Of(parts []Part, from, to, at time.Time) report.Period {
+// NewPeriod is the digest of what was read of a time.
+func NewPeriod(parts []Part, from, to, at time.Time) report.Period {
 	p := report.Period{From: from, To: to, At: at}
 	var joins []time.Duration
 	for _, part := range parts {
@@ -335,20 +335,20 @@ var _ Records = (*store.Store)(nil)
 
 // All are the accounts and regions that are watched, the hub's own first, and their records.
 func All(c config.Config, table func(spoke.ID) Records) []Watched {
-	list := []Watched{watched(c.In(spoke.ID{}), table)}
+	list := []Watched{watched(c.ForSpoke(spoke.ID{}), table)}
 	for _, s := range c.Others() {
-		list = append(list, watched(c.In(s.ID), table))
+		list = append(list, watched(c.ForSpoke(s.ID), table))
 	}
 	return list
 }
 
 func watched(c config.Config, table func(spoke.ID) Records) Watched {
 	own := table(c.Spoke)
-	w := Watched{ID: c.Spoke, Whose: c.Whose(), Table: own}
+	w := Watched{ID: c.Spoke, Whose: c.SpokeName(), Table: own}
 	if c.WantsAlias() {
 		w.named = func(ctx context.Context) (string, error) {
 			a, _, err := own.Alias(ctx)
-			return c.WhoseBy(a.Alias), err
+			return c.SpokeNameBy(a.Alias), err
 		}
 	}
 	return w
@@ -422,7 +422,7 @@ func Read(ctx context.Context, watched []Watched, ask Ask) report.Period {
 		p.Clusters = append(p.Clusters, c.counted)
 		p.Unread = append(p.Unread, c.unread...)
 	}
-	period := Of(parts, ask.From, ask.To, ask.At)
+	period := NewPeriod(parts, ask.From, ask.To, ask.At)
 	period.LeftOut = left
 	return period
 }
@@ -435,7 +435,7 @@ func (a Ask) part(ctx context.Context, w Watched) (Part, []string) {
 			return
 		}
 		a.Log.WarnContext(ctx, "could not read the data of a report", "what", what, "spoke", w.String(), "error", err.Error())
-		part.Unread = append(part.Unread, what+w.in()+": "+Because(err))
+		part.Unread = append(part.Unread, what+w.place()+": "+Because(err))
 	}
 	var err error
 	part.Sweeps, err = w.Table.Sweeps(ctx)
@@ -488,13 +488,13 @@ func (c *cluster) read(ctx context.Context, a Ask) {
 	unread := func(what string, err error) {
 		if err != nil {
 			a.Log.WarnContext(ctx, "could not read the data of a report", "what", what, "cluster", c.name, "spoke", c.watched.String(), "error", err.Error())
-			c.unread = append(c.unread, what+" of "+c.name+c.watched.in()+": "+Because(err))
+			c.unread = append(c.unread, what+" of "+c.name+c.watched.place()+": "+Because(err))
 		}
 	}
 	past, err := t.RecentHistory(ctx, c.name, a.From, a.Launches)
 	unread("the launches", err)
 	if len(past) >= a.Launches {
-		c.unread = append(c.unread, "launches of "+c.name+c.watched.in()+" beyond the newest "+strconv.Itoa(a.Launches))
+		c.unread = append(c.unread, "launches of "+c.name+c.watched.place()+" beyond the newest "+strconv.Itoa(a.Launches))
 	}
 	c.counted = Count(c.name, past, a.From, a.To)
 	c.counted.Incidents, err = t.Incidents(ctx, c.name)
@@ -523,8 +523,8 @@ func each(list []*cluster, atOnce int, do func(*cluster)) {
 	wait.Wait()
 }
 
-// in says of which account and region something is, where there are several.
-func (w Watched) in() string {
+// place says of which account and region something is, where there are several.
+func (w Watched) place() string {
 	if w.Whose == "" {
 		return ""
 	}

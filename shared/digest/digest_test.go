@@ -77,7 +77,7 @@ func looks(name string, begin, end time.Time, gaps ...overview.Gap) overview.Swe
 	s := overview.Sweep{Cluster: name}
 	for x := begin; x.Before(end); x = x.Add(5 * time.Minute) {
 		if !slices.ContainsFunc(gaps, func(g overview.Gap) bool { return x.After(g.From) && x.Before(g.To) }) {
-			s = s.After(overview.Turn{At: x})
+			s = s.After(overview.ClusterSweep{At: x})
 		}
 	}
 	return s
@@ -85,7 +85,7 @@ func looks(name string, begin, end time.Time, gaps ...overview.Gap) overview.Swe
 
 // A quiet week is proved: all looks are there, nothing is reported but them.
 func TestQuietWeek(t *testing.T) {
-	p := Of([]Part{{Sweeps: []overview.Sweep{looks("dev", from.Add(-time.Hour), at), looks("prod", from.Add(2*time.Minute), at)}, Clusters: []Cluster{{Name: "dev"}, {Name: "prod"}}}}, from, to, at)
+	p := NewPeriod([]Part{{Sweeps: []overview.Sweep{looks("dev", from.Add(-time.Hour), at), looks("prod", from.Add(2*time.Minute), at)}, Clusters: []Cluster{{Name: "dev"}, {Name: "prod"}}}}, from, to, at)
 	want := report.Period{From: from, To: to, At: at, Clusters: 2, Looks: report.Looks{Made: 4032}}
 	if diff := cmp.Diff(want, p); diff != "" || p.Gaps() || len(p.Next()) > 0 {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -96,11 +96,11 @@ func TestQuietWeek(t *testing.T) {
 // for having begun on its last evening.
 func TestFirstWeek(t *testing.T) {
 	first := to.Add(-time.Hour)
-	p := Of([]Part{{Sweeps: []overview.Sweep{looks("prod", first, at), looks("dev", first.Add(time.Minute), at)}}}, from, to, at)
+	p := NewPeriod([]Part{{Sweeps: []overview.Sweep{looks("prod", first, at), looks("dev", first.Add(time.Minute), at)}}}, from, to, at)
 	if !p.Looks.Since.Equal(first) || p.Looks.New != 2 || p.Looks.Made != 24 {
 		t.Errorf("%+v", p.Looks)
 	}
-	if p := Of([]Part{{Sweeps: []overview.Sweep{looks("prod", from.Add(time.Minute), at), looks("dev", first, at)}}}, from, to, at); !p.Looks.Since.IsZero() || p.Looks.New != 1 {
+	if p := NewPeriod([]Part{{Sweeps: []overview.Sweep{looks("prod", from.Add(time.Minute), at), looks("dev", first, at)}}}, from, to, at); !p.Looks.Since.IsZero() || p.Looks.New != 1 {
 		t.Errorf("%+v", p.Looks)
 	}
 }
@@ -152,7 +152,7 @@ func TestUnseen(t *testing.T) {
 		},
 	} {
 		var got []told
-		for _, u := range Of(c.parts, from, to, at).Unseen {
+		for _, u := range NewPeriod(c.parts, from, to, at).Unseen {
 			hours := u.To.Sub(u.From).Round(30 * time.Minute).Hours()
 			got = append(got, told{u.Reason, u.Whose, u.Cluster, hours, u.Still})
 		}
@@ -165,8 +165,8 @@ func TestUnseen(t *testing.T) {
 // A Kubernetes API that was silent, and looks of which a part failed, are reported with their share.
 func TestPartlySeen(t *testing.T) {
 	s := looks("edge", from, at)
-	s = s.After(overview.Turn{At: to.Add(-time.Hour), Silent: true}).After(overview.Turn{At: to.Add(-time.Minute), Failed: []string{"zone-watch"}})
-	p := Of([]Part{{Sweeps: []overview.Sweep{s}}}, from, to, at)
+	s = s.After(overview.ClusterSweep{At: to.Add(-time.Hour), Silent: true}).After(overview.ClusterSweep{At: to.Add(-time.Minute), Failed: []string{"zone-watch"}})
+	p := NewPeriod([]Part{{Sweeps: []overview.Sweep{s}}}, from, to, at)
 	want := []report.Unseen{{Reason: report.APISilent, Cluster: "edge", N: 1, Of: 2018}, {Reason: report.PartFailed, Cluster: "edge", N: 1, Of: 2018}}
 	if diff := cmp.Diff(want, p.Unseen); diff != "" || p.Gaps() {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -201,7 +201,7 @@ func TestIncidents(t *testing.T) {
 		someIncident(time.Hour, func(inc *incident.Incident) { inc.Number = 0 }),
 		someIncident(time.Hour, func(inc *incident.Incident) { inc.Key.Check = incident.CannotLook }),
 	}
-	p := Of([]Part{{Clusters: []Cluster{{Name: "prod", Incidents: list}}}}, from, to, at)
+	p := NewPeriod([]Part{{Clusters: []Cluster{{Name: "prod", Incidents: list}}}}, from, to, at)
 	if p.Opened != 2 || p.Resolved != 2 || p.Open != 2 || p.Seen != 5 || len(p.Unseen) != 1 || p.Unseen[0].Reason != report.Denied || !p.Unseen[0].Still {
 		t.Errorf("%+v", p)
 	}
@@ -255,7 +255,7 @@ func TestRemedies(t *testing.T) {
 			{Plan: remedy.Plan{Remedy: "cover-zones"}, State: incident.Offered, Expires: at.Add(time.Minute)}, {Plan: remedy.Plan{Remedy: "cover-zones"}, State: incident.Offered, Expires: at},
 		}
 	})
-	p := Of([]Part{{Clusters: []Cluster{{Name: "prod", Incidents: []incident.Incident{inc}, Freed: []snapshot.Returned{{Interfaces: 2, Addresses: 30}, {Interfaces: 1, Addresses: 1}}}}}}, from, to, at)
+	p := NewPeriod([]Part{{Clusters: []Cluster{{Name: "prod", Incidents: []incident.Incident{inc}, Freed: []snapshot.Returned{{Interfaces: 2, Addresses: 30}, {Interfaces: 1, Addresses: 1}}}}}}, from, to, at)
 	want := []report.PeriodRemedy{
 		{Remedy: "add-nat-route", Came: report.RemedyHelped, N: 2}, {Remedy: "add-nat-route", Came: report.RemedyUnhelpful, N: 1}, {Remedy: "add-nat-route", Came: report.RemedyUnverified, N: 1},
 		{Remedy: "add-nat-route", Came: report.RemedyNotDone, N: 1}, {Remedy: "cover-zones", Came: report.RemedyWaits, N: 1},
@@ -275,7 +275,7 @@ func TestNow(t *testing.T) {
 	b.Soonest = &overview.Subnet{ID: "subnet-b", Free: 90, Empty: at.Add(time.Hour), At: at}
 	old := looks("c", from, at)
 	old.Soonest = &overview.Subnet{ID: "subnet-c", At: at.Add(-25 * time.Hour)}
-	p := Of([]Part{{
+	p := NewPeriod([]Part{{
 		Whose: "platform", Sweeps: []overview.Sweep{a, b, old},
 		Silences: []silence.Silence{{ID: "1", From: from, Until: at.Add(time.Hour)}, {ID: "2", From: from, Until: at.Add(time.Minute)}, {ID: "3", From: from, Until: at}},
 		Records:  []outbox.ClusterRecord{{Cluster: "a", Refusals: []outbox.Refusal{{Target: "slack/C1", Code: "is_archived", Since: from}}}},

@@ -363,7 +363,7 @@ type launchRecord struct {
 // pkg/controllers/nodeclass/validation.go): that it may is an error too.
 func (d launchRecord) dryRun() bool {
 	return bare(d.ErrorCode) == "DryRunOperation" || slices.ContainsFunc([]tree{
-		d.Parameters.at("CreateFleetRequest").at("DryRun"), d.Parameters.at("dryRun"), d.Parameters.at("DryRun"),
+		d.Parameters.get("CreateFleetRequest").get("DryRun"), d.Parameters.get("dryRun"), d.Parameters.get("DryRun"),
 	}, func(x tree) bool { return x.text() == "true" })
 }
 
@@ -390,8 +390,8 @@ func (x *tree) UnmarshalJSON(raw []byte) error {
 	return dec.Decode(&x.value)
 }
 
-// at is a member of an object.
-func (x tree) at(name string) tree {
+// get is a member of an object.
+func (x tree) get(name string) tree {
 	members, _ := x.value.(map[string]any)
 	return tree{members[name]}
 }

@@ -374,7 +374,7 @@ func TestSweepCluster(t *testing.T) {
 		t.Fatal(wrong)
 	}
 	turn, wrong := Parse(theirs)
-	whose, forged := inbox.WhoseIs(theirs, hub)
+	whose, forged := inbox.OriginOf(theirs, hub)
 	if wrong != nil || forged != nil || turn.Account != other.Account || turn.Region != other.Region || turn.ID == got.ID || whose.Spoke != other {
 		t.Errorf("%v, %v, a spoke's turn %+v of %+v", wrong, forged, turn, whose)
 	}

@@ -115,39 +115,39 @@ func tellThemselves() []string {
 // ofFleet reads a CreateFleet, and reports whether it brought instances. Its errors
 // stand in the answer of a call that succeeded.
 func (r *Refusal) ofFleet(d launchRecord) (launched bool) {
-	request := d.Parameters.at("CreateFleetRequest")
-	r.tags(request.at("TagSpecification").list(), "Tag", "Key", "Value")
-	for _, config := range request.at("LaunchTemplateConfigs").list() {
-		spec := config.at("LaunchTemplateSpecification")
+	request := d.Parameters.get("CreateFleetRequest")
+	r.tags(request.get("TagSpecification").list(), "Tag", "Key", "Value")
+	for _, config := range request.get("LaunchTemplateConfigs").list() {
+		spec := config.get("LaunchTemplateSpecification")
 		if r.Template == "" {
-			r.Template, r.Version = cmp.Or(spec.at("LaunchTemplateId").text(), spec.at("LaunchTemplateName").text()), spec.at("Version").text()
+			r.Template, r.Version = cmp.Or(spec.get("LaunchTemplateId").text(), spec.get("LaunchTemplateName").text()), spec.get("Version").text()
 		}
 	}
-	target := request.at("TargetCapacitySpecification")
-	r.Asked, r.Spot = target.at("TotalTargetCapacity").number(), target.at("DefaultTargetCapacityType").text() == "spot"
-	answer := d.Answer.at("CreateFleetResponse")
-	for _, item := range answer.at("errorSet").at("item").list() {
-		offer := item.at("launchTemplateAndOverrides").at("overrides")
-		r.add(LaunchError{Code: bare(item.at("errorCode").text()), Message: item.at("errorMessage").text()},
-			offer.at("subnetId").text(), offer.at("availabilityZone").text(), offer.at("instanceType").text())
+	target := request.get("TargetCapacitySpecification")
+	r.Asked, r.Spot = target.get("TotalTargetCapacity").number(), target.get("DefaultTargetCapacityType").text() == "spot"
+	answer := d.Answer.get("CreateFleetResponse")
+	for _, item := range answer.get("errorSet").get("item").list() {
+		offer := item.get("launchTemplateAndOverrides").get("overrides")
+		r.add(LaunchError{Code: bare(item.get("errorCode").text()), Message: item.get("errorMessage").text()},
+			offer.get("subnetId").text(), offer.get("availabilityZone").text(), offer.get("instanceType").text())
 	}
-	return slices.ContainsFunc(answer.at("fleetInstanceSet").at("item").list(), func(item tree) bool {
-		return slices.ContainsFunc(item.at("instanceIds").at("item").list(), func(id tree) bool { return id.text() != "" })
+	return slices.ContainsFunc(answer.get("fleetInstanceSet").get("item").list(), func(item tree) bool {
+		return slices.ContainsFunc(item.get("instanceIds").get("item").list(), func(id tree) bool { return id.text() != "" })
 	})
 }
 
 // ofRun reads a RunInstances. It is refused as a whole, or starts what it was
 // asked for, or at least its MinCount.
 func (r *Refusal) ofRun(d launchRecord) (launched bool) {
-	r.tags(d.Parameters.at("tagSpecificationSet").at("items").list(), "tags", "key", "value")
-	template := d.Parameters.at("launchTemplate")
-	r.Template = cmp.Or(template.at("launchTemplateId").text(), template.at("launchTemplateName").text())
-	r.Version = template.at("version").text()
-	for _, item := range d.Parameters.at("instancesSet").at("items").list() {
-		r.Asked += item.at("maxCount").number()
+	r.tags(d.Parameters.get("tagSpecificationSet").get("items").list(), "tags", "key", "value")
+	template := d.Parameters.get("launchTemplate")
+	r.Template = cmp.Or(template.get("launchTemplateId").text(), template.get("launchTemplateName").text())
+	r.Version = template.get("version").text()
+	for _, item := range d.Parameters.get("instancesSet").get("items").list() {
+		r.Asked += item.get("maxCount").number()
 	}
-	r.Spot = d.Parameters.at("instanceMarketOptions").at("marketType").text() == "spot"
-	return len(d.Answer.at("instancesSet").at("items").list()) > 0
+	r.Spot = d.Parameters.get("instanceMarketOptions").get("marketType").text() == "spot"
+	return len(d.Answer.get("instancesSet").get("items").list()) > 0
 }
 
 // Bounds of what is kept of one call: an answer may hold 180 types and subnets.
@@ -189,21 +189,21 @@ func with(list []string, value string) []string {
 func (r *Refusal) tags(specs []tree, list, key, value string) {
 	slices.SortStableFunc(specs, func(a, b tree) int { return ofInstances(b) - ofInstances(a) })
 	for _, spec := range specs {
-		for _, tag := range spec.at(list).list() {
-			name := tag.at(key).text()
+		for _, tag := range spec.get(list).list() {
+			name := tag.get(key).text()
 			if _, told := r.Tags[name]; told || len(r.Tags) >= maxTags || !TellsOwner(name) {
 				continue
 			}
 			if r.Tags == nil {
 				r.Tags = map[string]string{}
 			}
-			r.Tags[name] = tag.at(value).text()
+			r.Tags[name] = tag.get(value).text()
 		}
 	}
 }
 
 func ofInstances(spec tree) int {
-	if cmp.Or(spec.at("ResourceType").text(), spec.at("resourceType").text()) == "instance" {
+	if cmp.Or(spec.get("ResourceType").text(), spec.get("resourceType").text()) == "instance" {
 		return 1
 	}
 	return 0

@@ -57,9 +57,9 @@ type Reader struct {
 	sts         *sts.Client
 	presigner   kube.Presigner // makes the tokens for Kubernetes
 	// sources makes them for one look; sweep is what its sweep has counted.
-	sources  func(sweep *vpc.Counts) []source.Source
-	sweep    *vpc.Counts
-	patience time.Duration
+	sources func(sweep *vpc.Counts) []source.Source
+	sweep   *vpc.Counts
+	timeout time.Duration
 	// decoder is nil where messages are not to be decoded.
 	decoder *decoder
 	// logs is nil where no log is to be read.
@@ -81,11 +81,11 @@ type Answers interface {
 	Kubernetes(cluster, path string, query url.Values, body []byte, err error)
 }
 
-// patience is how long one source may take. A throttled call rides out about
+// sourceTimeout is how long one source may take. A throttled call rides out about
 // ten seconds (package awsconf); with the cluster, its nodes and all the rest
 // one after the other, a function of a minute still has time to say what did
 // not answer.
-const patience = 14 * time.Second
+const sourceTimeout = 14 * time.Second
 
 // rounds is how many times its patience a reader gives to all the sources of
 // one call of More, which may come in several waves.
@@ -99,7 +99,7 @@ func New(cfg aws.Config) *Reader {
 		ec2: e, autoscaling: a, eks: k, sts: t,
 		presigner: sts.NewPresignClient(t),
 		sources:   func(sweep *vpc.Counts) []source.Source { return sources(e, a, k, i, n, p, h, z, sweep) },
-		patience:  patience,
+		timeout:   sourceTimeout,
 	}
 }
 
@@ -181,7 +181,7 @@ func (r *Reader) Read(ctx context.Context, q Query) (*snapshot.Snapshot, error) 
 }
 
 func (r *Reader) patientCluster(ctx context.Context, name string) (snapshot.Cluster, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	return gathereks.Describe(ctx, r.eks, name)
 }
@@ -195,9 +195,9 @@ func (r *Reader) More(ctx context.Context, s *snapshot.Snapshot, q Query, names 
 		_, failed := s.Failures[o.Name]
 		return failed || s.Read[o.Name] || unreached(o)
 	})
-	limit := rounds * r.patience
+	limit := rounds * r.timeout
 	for _, o := range left {
-		if o.Patience > 1 {
+		if o.Timeouts > 1 {
 			limit += r.patienceFor(o)
 		}
 	}
@@ -242,7 +242,7 @@ func ofAll(f snapshot.Failure) bool {
 }
 
 func (r *Reader) patienceFor(s source.Source) time.Duration {
-	return time.Duration(max(s.Patience, 1)) * r.patience
+	return time.Duration(max(s.Timeouts, 1)) * r.timeout
 }
 
 // readAll reads sources at the same time, and then keeps what was read.
@@ -412,7 +412,7 @@ func (r *Reader) readLogs(ctx context.Context, s *snapshot.Snapshot) {
 	if !wanted {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	found := &snapshot.AutoModeLogs{Names: search.Names, Cut: search.Cut}
 	s.AutoModeLogs = found
@@ -705,7 +705,7 @@ func (r *Reader) Decode(ctx context.Context, message string) snapshot.DecodedMes
 			Source: snapshot.DenialsOf, Reason: snapshot.Denied, Call: decodeAction, Message: "the setting decodeDenied is off",
 		}}
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	return r.decoder.decode(ctx, message)
 }

@@ -189,7 +189,7 @@ func TestSilentSourceIsNamed(t *testing.T) {
 		}
 		return nil
 	}))
-	r.patience = 200 * time.Millisecond
+	r.timeout = 200 * time.Millisecond
 	s, err := r.Read(context.Background(), query(snapshot.Endpoints, snapshot.RouteTables))
 	expect.OK(t, err)
 	f := s.Failures[snapshot.Endpoints]
@@ -418,7 +418,7 @@ func TestReadLogs(t *testing.T) {
 		"more pages than are read": {func(l *logs) { l.events[group] = append(l.events[group], "", "", "") }, []snapshot.LogDelivery{compute, ipam}, records, nil, "SSSSDWFFFFF", true},
 	} {
 		l, s := delivered(tt.change), pending()
-		(&Reader{patience: time.Second}).ReadingLogs(l, config.LogGroups{"/aws/*"}, classify).readLogs(t.Context(), s)
+		(&Reader{timeout: time.Second}).ReadingLogs(l, config.LogGroups{"/aws/*"}, classify).readLogs(t.Context(), s)
 		want := &snapshot.AutoModeLogs{Names: []string{"gpu-a"}, Deliveries: tt.deliveries, Records: tt.records, Cut: tt.cut}
 		expect.Same(t, name, s.AutoModeLogs, want)
 		failures := map[snapshot.Source]snapshot.Failure{}
@@ -446,7 +446,7 @@ func TestLogsAreAskedForTheLaunchAlone(t *testing.T) {
 			l.events["/aws/vendedlogs/eks/prod"][min(i, 2)] = fmt.Sprintf("ERROR %d gpu-a", i)
 		}
 	}), pending()
-	r := (&Reader{patience: time.Second}).ReadingLogs(l, config.LogGroups{"/aws/*"}, classify)
+	r := (&Reader{timeout: time.Second}).ReadingLogs(l, config.LogGroups{"/aws/*"}, classify)
 	r.readLogs(t.Context(), s)
 	n := len(l.asked)
 	if r.readLogs(t.Context(), s); len(l.asked) != n {
@@ -456,14 +456,14 @@ func TestLogsAreAskedForTheLaunchAlone(t *testing.T) {
 	expect.Same(t, "the last filter", l.filter, want)
 	for name, change := range map[string]func(*Reader, *snapshot.Snapshot){
 		"off": func(r *Reader, _ *snapshot.Snapshot) {
-			*r = *(&Reader{patience: time.Second}).ReadingLogs(l, nil, classify)
+			*r = *(&Reader{timeout: time.Second}).ReadingLogs(l, nil, classify)
 		},
 		"no EKS Auto Mode":        func(_ *Reader, s *snapshot.Snapshot) { s.Cluster.AutoMode = false },
 		"nothing waits":           func(_ *Reader, s *snapshot.Snapshot) { s.NodeClaims = nil },
 		"NodeClaims are not read": func(_ *Reader, s *snapshot.Snapshot) { delete(s.Read, snapshot.NodeClaimsOf) },
 	} {
 		l.asked = nil
-		r, s := (&Reader{patience: time.Second}).ReadingLogs(l, config.LogGroups{"/aws/*"}, classify), pending()
+		r, s := (&Reader{timeout: time.Second}).ReadingLogs(l, config.LogGroups{"/aws/*"}, classify), pending()
 		change(r, s)
 		if r.readLogs(t.Context(), s); len(l.asked) > 0 || s.AutoModeLogs != nil || len(s.Failures) > 0 || s.Read[snapshot.AutoModeLogsOf] {
 			t.Errorf("%s: asked %v, read %+v", name, l.asked, s.AutoModeLogs)
@@ -474,7 +474,7 @@ func TestLogsAreAskedForTheLaunchAlone(t *testing.T) {
 // TestCaptureWithoutLogs: a capture without logs reports nothing of them.
 func TestCaptureWithoutLogs(t *testing.T) {
 	s := pending()
-	(&Reader{patience: time.Second}).ReadingLogs(delivered(func(l *logs) { l.refused["DescribeDeliverySources"] = "NotCaptured" }), config.LogGroups{"/aws/*"}, classify).readLogs(t.Context(), s)
+	(&Reader{timeout: time.Second}).ReadingLogs(delivered(func(l *logs) { l.refused["DescribeDeliverySources"] = "NotCaptured" }), config.LogGroups{"/aws/*"}, classify).readLogs(t.Context(), s)
 	if f := s.Failures[snapshot.AutoModeLogsOf]; s.AutoModeLogs != nil || f.Reason != snapshot.NotRead {
 		t.Errorf("read %+v, failed %+v", s.AutoModeLogs, f)
 	}
@@ -482,7 +482,7 @@ func TestCaptureWithoutLogs(t *testing.T) {
 
 func TestManyRecordsAreCut(t *testing.T) {
 	l, s := delivered(func(l *logs) { l.destinations["d2"] = l.destinations["d1"] }), pending()
-	r := (&Reader{patience: time.Second}).ReadingLogs(l, config.LogGroups{"/aws/*"}, classify)
+	r := (&Reader{timeout: time.Second}).ReadingLogs(l, config.LogGroups{"/aws/*"}, classify)
 	found := &snapshot.AutoModeLogs{}
 	for i := range 19 {
 		found.Records = append(found.Records, snapshot.LogRecord{Text: fmt.Sprint(i)})
@@ -813,7 +813,7 @@ func (m *messages) DecodeAuthorizationMessage(_ context.Context, in *sts.DecodeA
 }
 
 func decoding(m *messages) *Reader {
-	return &Reader{patience: time.Second, decoder: &decoder{api: m, done: map[string]snapshot.DecodedMessage{}}}
+	return &Reader{timeout: time.Second, decoder: &decoder{api: m, done: map[string]snapshot.DecodedMessage{}}}
 }
 
 const simple = `{"allowed":false,"explicitDeny":false,"matchedStatements":{"items":[]},"context":{"action":"ec2:RunInstances","resource":"arn:aws:ec2:us-west-2:111122223333:instance/*"}}`

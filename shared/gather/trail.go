@@ -272,7 +272,7 @@ func (r *Reader) FindGrouped(ctx context.Context, groups []string) ([]snapshot.I
 // there, sorted. A filter rather than the id parameter: one id that EC2 does
 // not know would make it refuse the whole request.
 func (r *Reader) InterfacesByID(ctx context.Context, ids []string) ([]snapshot.Interface, *snapshot.Failure) {
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	var all []snapshot.Interface
 	for chunk := range slices.Chunk(ids, ec2api.MaxFilterValues) {
@@ -291,7 +291,7 @@ func (r *Reader) InterfacesWith(ctx context.Context, groups []string) ([]snapsho
 	if len(groups) == 0 {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	list, err := vpc.DescribeInterfaces(ctx, r.ec2, ec2api.AnyOf("group-id", groups))
 	if err != nil {
@@ -525,7 +525,7 @@ func (r *Reader) Unshown(ctx context.Context, s *snapshot.Snapshot, named map[st
 	slices.Sort(ids)
 	whole := ec2api.InstanceIDs()
 	asked := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !whole.MatchString(id) })
-	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	states, err := gatherec2.StatesOf(ctx, r.ec2, asked)
 	for _, id := range ids {

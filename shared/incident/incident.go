@@ -472,13 +472,13 @@ func (inc Incident) CapacityIn(obs report.Observation) *Capacity {
 		return nil
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(obs.Capacity, func(c report.Capacity) bool { return c.Of(name) }) {
+		if !slices.ContainsFunc(obs.Capacity, func(c report.Capacity) bool { return c.BelongsTo(name) }) {
 			return nil
 		}
 	}
 	sum := Capacity{At: obs.At, Affected: inc.Affected, Joined: inc.Count(report.Joined)}
 	for _, c := range obs.Capacity {
-		if slices.ContainsFunc(names, c.Of) {
+		if slices.ContainsFunc(names, c.BelongsTo) {
 			sum.Desired += c.Desired
 			sum.Ready += c.Ready
 		}
@@ -874,8 +874,8 @@ type Effect struct {
 	Over time.Time `json:"over,omitzero"`
 }
 
-// Here reports whether the failure is there now, as far as is known.
-func (e Effect) Here() bool {
+// Present reports whether the failure is there now, as far as is known.
+func (e Effect) Present() bool {
 	return (!e.Apart || !e.Told.After(e.Last)) && !e.Over.After(Later(e.Told, e.Last))
 }
 
@@ -1074,7 +1074,7 @@ func (inc Incident) FromRecord(e Event) (Event, bool) {
 
 func (inc *Incident) makeEvent(kind EventKind, reason Reason, at time.Time) Event {
 	e := Event{
-		ID:     fmt.Sprintf("%s/%s/%s/%s/%d", inc.Key.Of(), inc.Key.Check, inc.Key.Resource, inc.Opened.UTC().Format("20060102T150405.000Z"), inc.Events),
+		ID:     fmt.Sprintf("%s/%s/%s/%s/%d", inc.Key.SpokeCluster(), inc.Key.Check, inc.Key.Resource, inc.Opened.UTC().Format("20060102T150405.000Z"), inc.Events),
 		Format: EventFormat,
 		Kind:   kind,
 		Reason: reason,

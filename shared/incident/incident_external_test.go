@@ -456,7 +456,7 @@ func TestEffects(t *testing.T) {
 		"it passed, and was told of again":   {incident.Effect{Last: at(1), Over: at(2), Told: at(3)}, true},
 		"seen at the minute in which it was": {incident.Effect{Last: at(2), Over: at(2)}, true},
 	} {
-		if got := test.e.Here(); got != test.want {
+		if got := test.e.Present(); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -367,7 +367,7 @@ func (e Resolution) Reason() Reason {
 // Route is who is to hear of an incident as it is now. Where its message is
 // posted already, it stays: Said.Channel.
 func Route(inc Incident, policy Policy) (channel string, mentions []string) {
-	return routing.Of(routed(inc), policy.Routes, policy.Channel)
+	return routing.Recipients(routed(inc), policy.Routes, policy.Channel)
 }
 
 // Escalation is who is called last where nobody acknowledges.
@@ -513,7 +513,7 @@ func (inc Incident) PodsWait() bool {
 // reached reports whether a subnet's trouble has come to launches or nodes. What is
 // only foreseen has not, and what lets a leak stay is no effect of it.
 func (inc Incident) reached() bool {
-	return slices.ContainsFunc(inc.Effects, func(e Effect) bool { return e.Here() && !catalog.Meaning(e.Check).Predictive })
+	return slices.ContainsFunc(inc.Effects, func(e Effect) bool { return e.Present() && !catalog.Meaning(e.Check).Predictive })
 }
 
 // Silenced is what hides an incident now: who asked for it, until when and why.
@@ -542,13 +542,13 @@ func (inc Incident) Subject() silence.Subject {
 	}
 }
 
-// Told reports whether the channel has its message, or may have it.
-func (inc *Incident) Told() bool { return inc.Delivery.TS != "" || !inc.Delivery.Sending.IsZero() }
+// Posted reports whether the channel has its message, or may have it.
+func (inc *Incident) Posted() bool { return inc.Delivery.TS != "" || !inc.Delivery.Sending.IsZero() }
 
 // hushed reports whether a reply is not made: who muted it asked for that. What was silenced
 // before it was told has no thread yet; its replies wait with the message.
 func (inc *Incident) hushed(at time.Time) bool {
-	return inc.Muted(at) || inc.Silence != nil && inc.Told()
+	return inc.Muted(at) || inc.Silence != nil && inc.Posted()
 }
 
 // ForNote is what a note has to remember of the incident.

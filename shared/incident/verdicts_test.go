@@ -311,15 +311,15 @@ func TestSubject(t *testing.T) {
 // A message that may be in the channel has been told; one that nobody began to send has not.
 func TestTold(t *testing.T) {
 	var inc incident.Incident
-	if inc.Told() {
+	if inc.Posted() {
 		t.Error("nothing was sent")
 	}
 	inc.Delivery.Sending = time.Unix(1, 0)
-	if !inc.Told() {
+	if !inc.Posted() {
 		t.Error("it may have been taken")
 	}
 	inc.Delivery.Sending, inc.Delivery.TS = time.Time{}, "1.2"
-	if !inc.Told() {
+	if !inc.Posted() {
 		t.Error("it was taken")
 	}
 }

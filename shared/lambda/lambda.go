@@ -88,7 +88,7 @@ type Endpoints = func(cluster string) (endpoint string, ca []byte, via http.Roun
 // EndpointsOf are those that the environment names.
 func EndpointsOf(d config.EndpointOverrides) Endpoints {
 	return func(cluster string) (string, []byte, http.RoundTripper, bool) {
-		endpoint, ca, ok := d.Of(cluster)
+		endpoint, ca, ok := d.ForCluster(cluster)
 		return endpoint, ca, nil, ok
 	}
 }
@@ -121,7 +121,7 @@ const margin = 2 * time.Second
 // Start runs a function in Lambda; it does not return. The variables are those
 // that the function's Spec names.
 func Start(name string, variables []spec.Variable, build Build) {
-	f := New(name, variables, build, os.Getenv, os.Stdout).Of(version.Current())
+	f := New(name, variables, build, os.Getenv, os.Stdout).WithRelease(version.Current())
 	// Built before the first event, while Lambda gives the start its full
 	// processor. What is wrong is said now, and again with each event until
 	// it is put right.
@@ -146,8 +146,8 @@ type Function struct {
 	way      *Way // nil in a process of its own
 }
 
-// Of has the log's lines and the metrics say of which release a function is.
-func (f *Function) Of(release string) *Function {
+// WithRelease has the log's lines and the metrics say of which release a function is.
+func (f *Function) WithRelease(release string) *Function {
 	f.log = f.log.With("version", release)
 	f.metrics.version = release
 	return f
@@ -193,7 +193,7 @@ func (f *Function) prepare(ctx context.Context) error {
 	e.Function = cmp.Or(f.getenv("AWS_LAMBDA_FUNCTION_NAME"), f.name)
 	e = e.WithReader(e.Function)
 	f.env, f.handlers = &e, map[spoke.ID]*spokeHandler{}
-	if _, err := f.of(ctx, spoke.ID{}); err != nil {
+	if _, err := f.handlerFor(ctx, spoke.ID{}); err != nil {
 		f.handlers = nil
 		return err
 	}
@@ -280,8 +280,8 @@ type Metrics struct {
 	spoke []Dimension
 }
 
-// In is the metrics of a spoke's things.
-func (m *Metrics) In(id spoke.ID) *Metrics {
+// ForSpoke is the metrics of a spoke's things.
+func (m *Metrics) ForSpoke(id spoke.ID) *Metrics {
 	return &Metrics{whole: m, spoke: []Dimension{{"Account", id.Account}, {"Region", id.Region}}}
 }
 
@@ -457,10 +457,10 @@ type spokeHandler struct {
 	log   *slog.Logger
 }
 
-// In is what a function is given for a spoke.
-func (e Env) In(id spoke.ID) Env {
+// ForSpoke is what a function is given for a spoke.
+func (e Env) ForSpoke(id spoke.ID) Env {
 	hub := e.Config.Hub
-	e.Config = e.Config.In(id)
+	e.Config = e.Config.ForSpoke(id)
 	if hub.Account == "" {
 		return e
 	}
@@ -469,9 +469,9 @@ func (e Env) In(id spoke.ID) Env {
 		return e
 	}
 	e.Log = e.Log.With("account", id.Account, "region", id.Region)
-	e.Metrics = e.Metrics.In(id)
+	e.Metrics = e.Metrics.ForSpoke(id)
 	if hubs := e.Endpoints; hubs != nil {
-		e.Endpoints = func(cluster string) (string, []byte, http.RoundTripper, bool) { return hubs(id.In(cluster)) }
+		e.Endpoints = func(cluster string) (string, []byte, http.RoundTripper, bool) { return hubs(id.Qualify(cluster)) }
 	}
 	reader := e.As(spec.SpokeReader)
 	e.spokeReader, e.AWSAsReader = &reader, &reader
@@ -518,13 +518,13 @@ func (e Env) AsksRelays() *aws.Config {
 	return e.AWSAsReader
 }
 
-// of is the handler of a spoke, made when it is first wanted.
-func (f *Function) of(ctx context.Context, id spoke.ID) (*spokeHandler, error) {
+// handlerFor is the handler of a spoke, made when it is first wanted.
+func (f *Function) handlerFor(ctx context.Context, id spoke.ID) (*spokeHandler, error) {
 	if h, ok := f.handlers[id]; ok {
 		return h, nil
 	}
 	h := &spokeHandler{}
-	e := f.env.In(id)
+	e := f.env.ForSpoke(id)
 	h.log = e.Log
 	e.Register = func(a Around) { h.around = append(h.around, a) }
 	e.ForAll = func(do func(context.Context, json.RawMessage) error) { h.whole = do }
@@ -567,7 +567,7 @@ type record struct {
 func (f *Function) handleParts(ctx context.Context, raw json.RawMessage) (any, error) {
 	parts, batch := f.parts(ctx, raw)
 	if len(parts) == 1 && parts[0].of.Hub() {
-		h, err := f.of(ctx, spoke.ID{})
+		h, err := f.handlerFor(ctx, spoke.ID{})
 		if err != nil {
 			return nil, err
 		}
@@ -607,7 +607,7 @@ func (f *Function) handleParts(ctx context.Context, raw json.RawMessage) (any, e
 // handleWhole does what the hub's handler does once for all spokes, before any of them has
 // its part, in half of the time at most: that is theirs, and what this does takes seconds.
 func (f *Function) handleWhole(ctx context.Context, raw json.RawMessage) error {
-	h, err := f.of(ctx, spoke.ID{})
+	h, err := f.handlerFor(ctx, spoke.ID{})
 	if err != nil || h.whole == nil {
 		return err
 	}
@@ -621,7 +621,7 @@ func (f *Function) handleWhole(ctx context.Context, raw json.RawMessage) error {
 
 // handlePart does one part, in its share of the time that is left.
 func (f *Function) handlePart(ctx context.Context, p part, left int) (any, error) {
-	h, err := f.of(ctx, p.of)
+	h, err := f.handlerFor(ctx, p.of)
 	if err != nil {
 		return nil, err
 	}
@@ -644,7 +644,7 @@ func (f *Function) handlePart(ctx context.Context, p part, left int) (any, error
 func (f *Function) parts(ctx context.Context, raw json.RawMessage) (parts []part, batch bool) {
 	whole := []part{{raw: raw}}
 	if _, batch = inbox.Batch(raw); !batch {
-		whose, ok := f.whose(ctx, raw, "")
+		whose, ok := f.origin(ctx, raw, "")
 		if !ok {
 			return nil, false
 		}
@@ -676,7 +676,7 @@ func (f *Function) parts(ctx context.Context, raw json.RawMessage) (parts []part
 		if json.Unmarshal(one, &r) != nil {
 			return whole, true
 		}
-		whose, ok := f.whose(ctx, json.RawMessage(r.Body), r.MessageID)
+		whose, ok := f.origin(ctx, json.RawMessage(r.Body), r.MessageID)
 		if !ok {
 			all = false
 			continue
@@ -724,24 +724,24 @@ func addressed(raw json.RawMessage, id spoke.ID) json.RawMessage {
 	return out
 }
 
-// whose tells whose a message is; false for what is left out. What cannot be read is for
+// origin tells whose a message is; false for what is left out. What cannot be read is for
 // the hub's handler, which has it dead-lettered.
-func (f *Function) whose(ctx context.Context, body json.RawMessage, message string) (inbox.Whose, bool) {
-	w, err := inbox.WhoseIs(body, f.env.Config.Hub)
+func (f *Function) origin(ctx context.Context, body json.RawMessage, message string) (inbox.Origin, bool) {
+	w, err := inbox.OriginOf(body, f.env.Config.Hub)
 	forged := new(inbox.Forged)
 	switch {
 	case errors.As(err, &forged):
 		f.metrics.Count("ForgedEvents", 1)
 		f.log.WarnContext(ctx, "an event is not whose it says, and is refused", "message", message, "type", forged.Type,
 			"account", forged.Envelope.Account, "region", forged.Envelope.Region, "says", forged.Says)
-		return inbox.Whose{}, false
+		return inbox.Origin{}, false
 	case err != nil:
-		return inbox.Whose{}, true
+		return inbox.Origin{}, true
 	case !f.env.Config.Watched(w.Spoke):
 		f.metrics.Count("ForeignAccounts", 1)
 		f.log.WarnContext(ctx, "a message is of an account and region that are not watched, and is left out", "message", message,
 			"account", w.Spoke.Account, "region", w.Spoke.Region)
-		return inbox.Whose{}, false
+		return inbox.Origin{}, false
 	}
 	return w, true
 }

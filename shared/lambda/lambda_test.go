@@ -201,7 +201,7 @@ func TestVersion(t *testing.T) {
 			return nil, nil
 		}, nil
 	})
-	if _, err := f.Of("1.2.3").Invoke(context.Background(), nil); err != nil {
+	if _, err := f.WithRelease("1.2.3").Invoke(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
 	all := lines()
@@ -422,7 +422,7 @@ func TestAScheduleIsEachSpokesOwn(t *testing.T) {
 	var got []string
 	invoke, _ := watching(t, func(e Env, raw json.RawMessage) (any, error) {
 		tr, err := event.Parse(raw)
-		got = append(got, fmt.Sprint(tr.Kind, " ", tr.Account, " ", tr.Region, " ", e.Config.Region, " ", e.Config.Whose()))
+		got = append(got, fmt.Sprint(tr.Kind, " ", tr.Account, " ", tr.Region, " ", e.Config.Region, " ", e.Config.SpokeName()))
 		return nil, err
 	})
 	if _, err := invoke(`{"source":"aws.events","detail-type":"Scheduled Event","account":"111122223333","region":"us-west-2","time":"2026-11-20T15:00:00Z","detail":{}}`); err != nil {
@@ -480,9 +480,9 @@ func TestMetricsOfASpoke(t *testing.T) {
 	m := NewMetrics("subnet-watch", "rollcall-subnet-watch", &out)
 	cluster := Dimension{"cluster", "prod"}
 	m.Gauge("FreeAddresses", "Count", 1, cluster)
-	m.In(payments).Gauge("FreeAddresses", "Count", 2, cluster)
-	m.In(europe).Gauge("FreeAddresses", "Count", 3, cluster)
-	m.In(europe).Count("Failures", 1)
+	m.ForSpoke(payments).Gauge("FreeAddresses", "Count", 2, cluster)
+	m.ForSpoke(europe).Gauge("FreeAddresses", "Count", 3, cluster)
+	m.ForSpoke(europe).Count("Failures", 1)
 	m.Flush(time.Unix(0, 0))
 	for _, want := range []string{
 		`"Dimensions":[["cluster"]]`, `"FreeAddresses":1`,

@@ -583,7 +583,7 @@ func (n Notifier) channelOf(inc incident.Incident) string {
 // summariesOf is the channel for a cluster's summaries: they call nobody, and are
 // of no nodegroup in particular.
 func (n Notifier) summariesOf(cluster string) string {
-	channel, _ := routing.Of(routing.Subject{Cluster: cluster, Severity: string(incident.Info)}, n.Policy.Routes, n.Policy.Channel)
+	channel, _ := routing.Recipients(routing.Subject{Cluster: cluster, Severity: string(incident.Info)}, n.Policy.Routes, n.Policy.Channel)
 	return channel
 }
 

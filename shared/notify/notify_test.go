@@ -121,7 +121,7 @@ func TestFilesCutOff(t *testing.T) {
 		obs := long()
 		obs.ID = "long"
 		for minute := range 4 {
-			if _, err := b.at(minute, obs); err != nil {
+			if _, err := b.observeAt(minute, obs); err != nil {
 				t.Errorf("write %d: %v", n, err)
 			}
 		}
@@ -168,7 +168,7 @@ func newBench(t *testing.T) *bench {
 	expect.OK(t, server.CreateTable(t.Context(), table))
 	b := &bench{T: t, channel: &notifytest.Slack{}, bus: &notifytest.Bus{}, now: notifytest.Start, log: &bytes.Buffer{}, counts: map[string]int{}}
 	clock := func() time.Time { return b.now }
-	b.store = store.New(server.Client(), table).At(clock)
+	b.store = store.New(server.Client(), table).WithClock(clock)
 	b.Notifier = Notifier{
 		Incidents: b.store, Postings: b.store, Acts: b.store, Slack: b.channel, Files: b.channel, Answers: b.channel, Bus: b.bus, Clusters: b.store, Silences: b.store, By: "report",
 		Policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour, Channel: "C0123456789"},
@@ -228,8 +228,8 @@ func (b *bench) deliver(list []report.Observation, summaries []report.Summary) (
 	return failed, nil
 }
 
-// at delivers the observations of a minute.
-func (b *bench) at(minute int, observations ...report.Observation) ([]string, error) {
+// observeAt delivers the observations of a minute.
+func (b *bench) observeAt(minute int, observations ...report.Observation) ([]string, error) {
 	b.Helper()
 	b.now = notifytest.Start.Add(time.Duration(minute) * time.Minute)
 	for i := range observations {
@@ -248,7 +248,7 @@ func (b *bench) at(minute int, observations ...report.Observation) ([]string, er
 // must is at for steps that leave nothing behind.
 func (b *bench) must(minute int, observations ...report.Observation) {
 	b.Helper()
-	if failed, err := b.at(minute, observations...); err != nil || len(failed) > 0 {
+	if failed, err := b.observeAt(minute, observations...); err != nil || len(failed) > 0 {
 		b.Errorf("minute %d: failed %q, %v", minute, failed, err)
 	}
 }
@@ -257,7 +257,7 @@ func (b *bench) must(minute int, observations ...report.Observation) {
 func (b *bench) tell(minute int, list ...report.Summary) ([]string, error) {
 	b.Helper()
 	if len(list) == 0 {
-		return b.at(minute, notifytest.Sweep())
+		return b.observeAt(minute, notifytest.Sweep())
 	}
 	b.now = notifytest.Start.Add(time.Duration(minute) * time.Minute)
 	return b.deliver(nil, list)
@@ -456,7 +456,7 @@ func TestPictureCutOff(t *testing.T) {
 			b.Incidents = &forgetful{Records: b.store, from: n, to: n + 1}
 			for i, s := range pictureStory() {
 				s.Obs.ID = fmt.Sprint("story-", i)
-				failed, err := b.at(s.Minute, s.Obs)
+				failed, err := b.observeAt(s.Minute, s.Obs)
 				expect.OK(t, err)
 				if len(failed) > 0 {
 					b.must(s.Minute, s.Obs)
@@ -652,7 +652,7 @@ func TestStoppedBetweenSendAndSave(t *testing.T) {
 			back := 0
 			for i, s := range notifytest.RouteStory() {
 				s.Obs.ID = fmt.Sprint("story-", i)
-				failed, err := b.at(s.Minute, s.Obs)
+				failed, err := b.observeAt(s.Minute, s.Obs)
 				expect.OK(t, err)
 				if len(failed) > 0 {
 					back++
@@ -841,7 +841,7 @@ func TestConflictForEver(t *testing.T) {
 	b := newBench(t)
 	b.must(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)))
 	b.Incidents = always{b.store}
-	failed, err := b.at(5, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Missed)))
+	failed, err := b.observeAt(5, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Missed)))
 	if err != nil || len(failed) != 1 {
 		t.Errorf("failed %q, %v; want the message to go back", failed, err)
 	}

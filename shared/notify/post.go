@@ -400,7 +400,7 @@ func ofSilence(s silence.Silence) outbox.Target { return outbox.Target("silence/
 // silenceChannel is where it is said: where the cluster's incidents go that no route sends
 // elsewhere for their severity or nodegroup.
 func (c *Cluster) silenceChannel(s silence.Silence) string {
-	channel, _ := routing.Of(routing.Subject{Spoke: s.Spoke, Cluster: s.Cluster, Severity: string(incident.Warning)}, c.Policy.Routes, c.Policy.Channel)
+	channel, _ := routing.Recipients(routing.Subject{Spoke: s.Spoke, Cluster: s.Cluster, Severity: string(incident.Warning)}, c.Policy.Routes, c.Policy.Channel)
 	return cmp.Or(s.Begun.Channel, channel)
 }
 
@@ -564,7 +564,7 @@ func (c *Cluster) tellWeek(ctx context.Context, post outbox.Posting) (outbox.Pos
 	}
 	c.accepted(targets...)
 	c.Count("EventsSent", 1)
-	return c.savePosting(ctx, post.Told())
+	return c.savePosting(ctx, post.Published())
 }
 
 // announced records which event a week has, before the bus has it. One that is too large for the

@@ -677,7 +677,7 @@ func TestPostedAnewAndNotRecorded(t *testing.T) {
 	b.Incidents = &forgetful{Records: b.store, from: 3, to: 4} // the observation's, the mark, and this
 	obs := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Missed))
 	obs.ID = "again"
-	failed, err := b.at(5, obs)
+	failed, err := b.observeAt(5, obs)
 	if err != nil || len(failed) != 1 {
 		t.Fatalf("gave back %q, %v; want the message", failed, err)
 	}
@@ -826,7 +826,7 @@ func TestSilencesThatCannotBeRead(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// Another cluster of that name has nothing to do with it.
-	b.Silences = b.store.In(spoke.ID{Account: "222233334444", Region: "eu-west-1"})
+	b.Silences = b.store.ForSpoke(spoke.ID{Account: "222233334444", Region: "eu-west-1"})
 	silenced(b)
 	if err := b.say(1); err != nil || len(b.channel.Calls) > 0 {
 		t.Errorf("%v, %q", err, b.channel.Calls)

@@ -256,8 +256,8 @@ func (p Posting) Delivered() Posting {
 	return p
 }
 
-// Told is the posting of which the bus has the event.
-func (p Posting) Told() Posting {
+// Published is the posting of which the bus has the event.
+func (p Posting) Published() Posting {
 	p.Untold = false
 	if p.Done && !p.Dirty {
 		return p.Delivered()

@@ -135,8 +135,8 @@ type Part struct {
 	Unread    []string
 }
 
-// Of is the overview of what was read.
-func Of(parts []Part, now time.Time) Overview {
+// New is the overview of what was read.
+func New(parts []Part, now time.Time) Overview {
 	o := Overview{Now: now}
 	for _, p := range parts {
 		clusters := map[string]*Cluster{}
@@ -300,8 +300,8 @@ func (s Subnet) Sooner(than Subnet) bool {
 	return s.ID < than.ID
 }
 
-// Turn is one look at a cluster.
-type Turn struct {
+// ClusterSweep is one look at a cluster.
+type ClusterSweep struct {
 	At     time.Time
 	Failed []string
 	Silent bool
@@ -311,7 +311,7 @@ type Turn struct {
 
 // After is the record of a cluster after one more look. A look that is reported twice, or
 // after a later one, is counted and makes no gap.
-func (s Sweep) After(t Turn) Sweep {
+func (s Sweep) After(t ClusterSweep) Sweep {
 	at := t.At.UTC().Truncate(time.Second)
 	if !s.KnowsRelays {
 		if s.answered() {

@@ -17,7 +17,7 @@ func week(days int, skip func(at time.Time) bool) Sweep {
 	s := Sweep{Cluster: "prod"}
 	for at := start; at.Before(start.AddDate(0, 0, days)); at = at.Add(5 * time.Minute) {
 		if skip == nil || !skip(at) {
-			s = s.After(Turn{At: at})
+			s = s.After(ClusterSweep{At: at})
 		}
 	}
 	return s
@@ -42,7 +42,7 @@ func TestRelayUsed(t *testing.T) {
 	now := start.AddDate(0, 0, 2)
 	earlier := week(2, nil)
 	earlier.KnowsRelays, earlier.RelayUntil = false, time.Time{} // as the release before wrote it
-	silent := Sweep{Cluster: "prod"}.After(Turn{At: start, Silent: true})
+	silent := Sweep{Cluster: "prod"}.After(ClusterSweep{At: start, Silent: true})
 	silent.KnowsRelays = false
 	for name, x := range map[string]struct {
 		swept Sweep
@@ -50,11 +50,11 @@ func TestRelayUsed(t *testing.T) {
 		want  bool
 	}{
 		"before this release's first turn": {earlier, now, true},
-		"after it":                         {earlier.After(Turn{At: now}), now.Add(time.Hour), true},
-		"on day 29":                        {earlier.After(Turn{At: now}).After(Turn{At: now.AddDate(0, 0, 1)}), now.AddDate(0, 0, 29), true},
-		"after 30 days":                    {earlier.After(Turn{At: now}), now.AddDate(0, 0, 30), false},
+		"after it":                         {earlier.After(ClusterSweep{At: now}), now.Add(time.Hour), true},
+		"on day 29":                        {earlier.After(ClusterSweep{At: now}).After(ClusterSweep{At: now.AddDate(0, 0, 1)}), now.AddDate(0, 0, 29), true},
+		"after 30 days":                    {earlier.After(ClusterSweep{At: now}), now.AddDate(0, 0, 30), false},
 		"never looked at":                  {Sweep{Cluster: "prod"}, now, false},
-		"new with this release":            {Sweep{Cluster: "prod"}.After(Turn{At: start}).After(Turn{At: now}), now, false},
+		"new with this release":            {Sweep{Cluster: "prod"}.After(ClusterSweep{At: start}).After(ClusterSweep{At: now}), now, false},
 		"it did not answer":                {silent, now, false},
 	} {
 		if got := x.swept.RelayUsed(x.at); got != x.want {
@@ -92,8 +92,8 @@ func TestGaps(t *testing.T) {
 
 // A turn that came twice, or late, makes no gap and does not turn the clock back.
 func TestTurnsTwice(t *testing.T) {
-	s := Sweep{Cluster: "prod"}.After(Turn{At: start}).After(Turn{At: start.Add(5 * time.Minute), Failed: []string{"zone-watch"}, Silent: true, Soonest: &Subnet{ID: "subnet-1"}})
-	s = s.After(Turn{At: start})
+	s := Sweep{Cluster: "prod"}.After(ClusterSweep{At: start}).After(ClusterSweep{At: start.Add(5 * time.Minute), Failed: []string{"zone-watch"}, Silent: true, Soonest: &Subnet{ID: "subnet-1"}})
+	s = s.After(ClusterSweep{At: start})
 	if made, failed, silent := s.Turns.Between(start, start.Add(day)); made != 3 || failed != 1 || silent != 1 || !s.At.Equal(start.Add(5*time.Minute)) || len(s.Turns.Gaps) != 0 || len(s.Failed) != 1 || s.Soonest.ID != "subnet-1" {
 		t.Errorf("%+v", s)
 	}
@@ -106,7 +106,7 @@ func TestRecordOfAnEarlierRelease(t *testing.T) {
 	if got := s.GapsBetween(start.Add(-day), start); got != nil {
 		t.Errorf("gaps %v", got)
 	}
-	s = s.After(Turn{At: start})
+	s = s.After(ClusterSweep{At: start})
 	if !s.Turns.Since.Equal(start) || len(s.Turns.Gaps) != 0 {
 		t.Errorf("%+v", s)
 	}
@@ -128,7 +128,7 @@ func TestTurnsAreBounded(t *testing.T) {
 	if n := size(s); n > 2000 || len(s.Turns.Gaps) > mostGaps {
 		t.Errorf("%d bytes, %d gaps", n, len(s.Turns.Gaps))
 	}
-	s = week(2, nil).After(Turn{At: start.AddDate(0, 3, 0)})
+	s = week(2, nil).After(ClusterSweep{At: start.AddDate(0, 3, 0)})
 	if made, _, _ := s.Turns.Between(start, start.AddDate(0, 2, 0)); made != 0 || len(s.Turns.Made) > turnDays {
 		t.Errorf("three months later %+v", s.Turns)
 	}
@@ -152,7 +152,7 @@ func FuzzSweep(f *testing.F) {
 				t.Errorf("gap %v", g)
 			}
 		}
-		next := s.After(Turn{At: to})
+		next := s.After(ClusterSweep{At: to})
 		if len(next.Turns.Made) > turnDays+len(s.Turns.Made) || len(next.Turns.Gaps) > mostGaps {
 			t.Errorf("%d days, %d gaps", len(next.Turns.Made), len(next.Turns.Gaps))
 		}

@@ -105,10 +105,10 @@ const (
 // mostNames is how many values of things of one kind are shown.
 const mostNames = 3
 
-// Of returns the owner of a cluster's things, which are ordered by how near they are to
+// Decide returns the owner of a cluster's things, which are ordered by how near they are to
 // the cause: the nearest kind that has a value decides. An address that cannot be a link
 // is shown only where nothing else has one that can.
-func (s Settings) Of(things []report.Tagged, cluster spoke.Cluster) Owner {
+func (s Settings) Decide(things []report.Tagged, cluster spoke.Cluster) Owner {
 	var all Owner
 	for _, f := range Fields() {
 		v := s.tagged(f, things)

@@ -66,7 +66,7 @@ func TestAnAddressOfATagIsNoLinkByItself(t *testing.T) {
 		"a dot too many":             "https://wiki.example.com./",
 		"nothing behind it":          "https://",
 	} {
-		got := settings.Of(tagged("runbook", address), spoke.Cluster{Name: "prod"})
+		got := settings.Decide(tagged("runbook", address), spoke.Cluster{Name: "prod"})
 		for _, v := range got {
 			if v.URL != "" {
 				t.Errorf("%s: %q is a link to %q", name, address, v.URL)
@@ -86,7 +86,7 @@ func TestAnAddressOfAnAllowedHostIsALink(t *testing.T) {
 		"https://ops.grafana.net/d/abc":           "ops.grafana.net/d/abc",
 	} {
 		want := Owner{{Field: Runbook, Text: text, URL: address, From: Nodegroup}}
-		if diff := cmp.Diff(want, settings.Of(tagged("runbook", address), spoke.Cluster{Name: "prod"})); diff != "" {
+		if diff := cmp.Diff(want, settings.Decide(tagged("runbook", address), spoke.Cluster{Name: "prod"})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", address, diff)
 		}
 	}
@@ -104,13 +104,13 @@ func TestANameIsTextAlone(t *testing.T) {
 		"[press](https://evil.example) `now`": "press(evil.example) now",
 		"dana@example.com":                    "dana@example.com",
 	} {
-		got := settings.Of(tagged("team", value), spoke.Cluster{Name: "prod"})
+		got := settings.Decide(tagged("team", value), spoke.Cluster{Name: "prod"})
 		if diff := cmp.Diff(Owner{{Field: Team, Text: want, From: Nodegroup}}, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", value, diff)
 		}
 	}
 	for _, value := range []string{"", "  ", "\u200b", "://"} {
-		if got := settings.Of(tagged("team", value), spoke.Cluster{Name: "prod"}); got != nil {
+		if got := settings.Decide(tagged("team", value), spoke.Cluster{Name: "prod"}); got != nil {
 			t.Errorf("%q is an owner: %v", value, got)
 		}
 	}
@@ -149,7 +149,7 @@ func TestOf(t *testing.T) {
 		"a link further away comes before an address that is none": {[]report.Tagged{near(Nodegroup, "a", "runbook", "https://evil.example/x"), near(Cluster, "dev", "runbook", "https://wiki.example.com/dev")}, spoke.Cluster{Name: "dev"},
 			Owner{{Team, "platform", "", ""}, {Runbook, "wiki.example.com/dev", "https://wiki.example.com/dev", Cluster}}},
 	} {
-		if diff := cmp.Diff(test.want, parsed(t, config.DefaultOwnerTags, hosts, owners).Of(test.things, test.cluster)); diff != "" {
+		if diff := cmp.Diff(test.want, parsed(t, config.DefaultOwnerTags, hosts, owners).Decide(test.things, test.cluster)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -211,7 +211,7 @@ func FuzzOf(f *testing.F) {
 	}
 	settings := Settings{Names: names, Hosts: []string{"wiki.example.com"}}
 	f.Fuzz(func(t *testing.T, address, team string) {
-		for _, v := range settings.Of(tagged("runbook", address, "team", team), spoke.Cluster{Name: "prod"}) {
+		for _, v := range settings.Decide(tagged("runbook", address, "team", team), spoke.Cluster{Name: "prod"}) {
 			if v.URL != "" && !strings.HasPrefix(strings.ToLower(v.URL), "https://wiki.example.com") {
 				t.Errorf("%q is a link to %q", address, v.URL)
 			}

@@ -66,7 +66,7 @@ func (q Queues) SendResult(ctx context.Context, o report.Observation) error {
 		if err != nil {
 			return fmt.Errorf("encode the observation of %s: %w", o.Cluster, err)
 		}
-		if err := ordered(ctx, q.Client, q.Results, groupID(q.Spoke.In(o.Cluster)), q.Spoke.In(part.ID), body); err != nil {
+		if err := ordered(ctx, q.Client, q.Results, groupID(q.Spoke.Qualify(o.Cluster)), q.Spoke.Qualify(part.ID), body); err != nil {
 			return fmt.Errorf("send the observation of %s to report: %w", o.Cluster, err)
 		}
 	}
@@ -192,25 +192,25 @@ func (q Queues) SendPress(ctx context.Context, m report.PressMessage) error {
 // SendProposal sends a remedy's plan to report.
 func (q Queues) SendProposal(ctx context.Context, p report.Proposal) error {
 	p.Format, p.Kind, p.Cluster = report.FormatOf(p.Key, report.ProposalFormat), report.ProposalKind, p.Key.Cluster
-	return q.send(ctx, p.Kind, p.Key.Of(), p.ID, p)
+	return q.send(ctx, p.Kind, p.Key.SpokeCluster(), p.ID, p)
 }
 
 // SendRemedyResult tells report what a remedy did.
 func (q Queues) SendRemedyResult(ctx context.Context, d report.RemedyResult) error {
 	d.Format, d.Kind, d.Cluster = report.FormatOf(d.Key, report.RemedyResultFormat), report.RemedyResultKind, d.Key.Cluster
-	return q.send(ctx, d.Kind, d.Key.Of(), d.ID, d)
+	return q.send(ctx, d.Kind, d.Key.SpokeCluster(), d.ID, d)
 }
 
 // SendChanges sends report what was changed before an incident.
 func (q Queues) SendChanges(ctx context.Context, c report.Changes) error {
 	c.Format, c.Kind, c.Cluster = report.FormatOf(c.Key, report.ChangesFormat), report.ChangesKind, c.Key.Cluster
-	return q.send(ctx, c.Kind, c.Key.Of(), c.ID, c)
+	return q.send(ctx, c.Kind, c.Key.SpokeCluster(), c.ID, c)
 }
 
 // SendAlertChange sends report what a responder did with an incident's alert.
 func (q Queues) SendAlertChange(ctx context.Context, a report.AlertChange) error {
 	a.Format, a.Kind, a.Cluster = report.FormatOf(a.Key, report.AlertChangeFormat), report.AlertChangeKind, a.Key.Cluster
-	return q.send(ctx, a.Kind, a.Key.Of(), a.ID, a)
+	return q.send(ctx, a.Kind, a.Key.SpokeCluster(), a.ID, a)
 }
 
 // send puts a message behind the others of its cluster.
@@ -225,7 +225,7 @@ func (q Queues) send(ctx context.Context, kind string, of spoke.Cluster, id stri
 // sendBody sends what is encoded. The same message sent twice within five minutes
 // arrives once.
 func (q Queues) sendBody(ctx context.Context, kind string, of spoke.Cluster, id string, body []byte) error {
-	if err := ordered(ctx, q.Client, q.Results, groupID(of.String()), of.In(kind+"/"+id), body); err != nil {
+	if err := ordered(ctx, q.Client, q.Results, groupID(of.String()), of.Qualify(kind+"/"+id), body); err != nil {
 		return fmt.Errorf("send the %s of %s to report: %w", kind, of, err)
 	}
 	return nil
@@ -256,7 +256,7 @@ func (q Queues) SendSummary(ctx context.Context, s report.Summary) error {
 	if s.Kind == report.CleanupSummary {
 		same = string(body)
 	}
-	if err := ordered(ctx, q.Client, q.Results, groupID(q.Spoke.In(s.Cluster)), q.Spoke.In(same), body); err != nil {
+	if err := ordered(ctx, q.Client, q.Results, groupID(q.Spoke.Qualify(s.Cluster)), q.Spoke.Qualify(same), body); err != nil {
 		return fmt.Errorf("send the summary %s to report: %w", s.ID, err)
 	}
 	return nil

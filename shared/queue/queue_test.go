@@ -80,7 +80,7 @@ func TestAlertChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, err := report.DecodeMessage([]byte(aws.ToString(sent.in.MessageBody)))
-	if err != nil || m.Alert == nil || m.Alert.State != report.AlertAcknowledged || m.In(of, "").Alert.Key != key || m.Cluster() != "prod" || aws.ToString(sent.in.MessageGroupId) != of.In("prod") {
+	if err != nil || m.Alert == nil || m.Alert.State != report.AlertAcknowledged || m.ForSpoke(of, "").Alert.Key != key || m.Cluster() != "prod" || aws.ToString(sent.in.MessageGroupId) != of.Qualify("prod") {
 		t.Errorf("sent %+v: %+v, %v", sent.in, m.Alert, err)
 	}
 }
@@ -233,7 +233,7 @@ func TestNamesakesAreApartInTheQueue(t *testing.T) {
 		repeats[aws.ToString(in.MessageDeduplicationId)] = true
 		groups = append(groups, aws.ToString(in.MessageGroupId))
 		body := []byte(aws.ToString(in.MessageBody))
-		if w, err := inbox.WhoseIs(body, hub); err != nil || w.Spoke != id {
+		if w, err := inbox.OriginOf(body, hub); err != nil || w.Spoke != id {
 			t.Errorf("%s is of %q, %v; want %q", body, w.Spoke, err, id)
 		}
 		m, err := report.DecodeMessage(body)
@@ -243,7 +243,7 @@ func TestNamesakesAreApartInTheQueue(t *testing.T) {
 		if first := formatOf(t, q.sent[i%kinds].MessageBody); formatOf(t, in.MessageBody) != first && id.Hub() || formatOf(t, in.MessageBody) != first+1 && !id.Hub() {
 			t.Errorf("%s has not the format of its kind", body)
 		}
-		if in := m.In(id, "payments"); in.Cluster() != "prod" {
+		if in := m.ForSpoke(id, "payments"); in.Cluster() != "prod" {
 			t.Errorf("%s is about %q", body, in.Cluster())
 		}
 	}
@@ -253,7 +253,7 @@ func TestNamesakesAreApartInTheQueue(t *testing.T) {
 	var want []string
 	for _, id := range ids {
 		for range kinds {
-			want = append(want, id.In("prod"))
+			want = append(want, id.Qualify("prod"))
 		}
 	}
 	if diff := cmp.Diff(want, groups); diff != "" {
@@ -286,7 +286,7 @@ func TestRemindersSayWhose(t *testing.T) {
 		}
 		for _, in := range q.sent {
 			body := []byte(aws.ToString(in.MessageBody))
-			w, err := inbox.WhoseIs(body, hub)
+			w, err := inbox.OriginOf(body, hub)
 			trigger, wrong := event.Parse(body)
 			if err != nil || wrong != nil || w.Spoke != id || trigger.Account != id.Account || trigger.Region != id.Region {
 				t.Errorf("%s is of %q (%s %s), %v, %v; want %q", body, w.Spoke, trigger.Account, trigger.Region, err, wrong, id)
@@ -439,7 +439,7 @@ func TestSweepsOfASpoke(t *testing.T) {
 		if err := (Sweeps{Client: sent, Queue: "url", Spoke: of}).SendSweeps(t.Context(), []Sweep{{Cluster: "prod", Account: hub.Account, Region: hub.Region, Due: time.Unix(0, 0)}}, time.Unix(0, 0)); err != nil {
 			t.Fatal(err)
 		}
-		whose, err := inbox.WhoseIs([]byte(sent.bodies[0]), hub)
+		whose, err := inbox.OriginOf([]byte(sent.bodies[0]), hub)
 		if err != nil || whose.Spoke != of || whose.All {
 			t.Errorf("of %q: %+v, %v", of, whose, err)
 		}

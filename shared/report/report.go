@@ -162,8 +162,10 @@ type Fact struct {
 	Value string `json:"value"`
 }
 
-// Of is the observed cluster.
-func (obs Observation) Of() spoke.Cluster { return spoke.Cluster{ID: obs.Spoke, Name: obs.Cluster} }
+// SpokeCluster is the observed cluster.
+func (obs Observation) SpokeCluster() spoke.Cluster {
+	return spoke.Cluster{ID: obs.Spoke, Name: obs.Cluster}
+}
 
 // Key is the key of the incident of a check of the observed cluster.
 func (obs Observation) Key(check checkid.ID, resource string) Key {
@@ -180,8 +182,8 @@ type Capacity struct {
 	Ready     int    `json:"ready"`
 }
 
-// Of reports whether it is of what goes by a name.
-func (c Capacity) Of(name string) bool {
+// BelongsTo reports whether it is of what goes by a name.
+func (c Capacity) BelongsTo(name string) bool {
 	return name != "" && (name == c.Group || name == c.Nodegroup)
 }
 
@@ -405,10 +407,12 @@ type Key struct {
 }
 
 // Name is an incident's name at the command line.
-func (k Key) Name() string { return k.Spoke.In(k.Cluster) + ":" + string(k.Check) + ":" + k.Resource }
+func (k Key) Name() string {
+	return k.Spoke.Qualify(k.Cluster) + ":" + string(k.Check) + ":" + k.Resource
+}
 
-// Of is the cluster of the incident.
-func (k Key) Of() spoke.Cluster { return spoke.Cluster{ID: k.Spoke, Name: k.Cluster} }
+// SpokeCluster is the cluster of the incident.
+func (k Key) SpokeCluster() spoke.Cluster { return spoke.Cluster{ID: k.Spoke, Name: k.Cluster} }
 
 // Message is what a message on the results queue holds: one of these.
 type Message struct {
@@ -445,15 +449,15 @@ func (m Message) Cluster() string {
 	return m.Observation.Cluster
 }
 
-// In makes a message one of a spoke: all that it names is that spoke's, whatever its
+// ForSpoke makes a message one of a spoke: all that it names is that spoke's, whatever its
 // keys say. Whose is the name that people know the spoke by.
-func (m Message) In(id spoke.ID, whose string) Message {
+func (m Message) ForSpoke(id spoke.ID, whose string) Message {
 	switch {
 	case m.Observation != nil:
 		m.Observation.Spoke, m.Observation.Whose = id, whose
 	case m.Summary != nil:
 		// Two spokes may have clusters of one name, and each its daily summary.
-		m.Summary.Format, m.Summary.ID, m.Summary.Whose = SummaryFormat, id.In(m.Summary.ID), whose
+		m.Summary.Format, m.Summary.ID, m.Summary.Whose = SummaryFormat, id.Qualify(m.Summary.ID), whose
 	case m.Press != nil:
 		m.Press.Key.Spoke = id
 	case m.Proposal != nil:
@@ -715,7 +719,7 @@ func EncodePress(p Press) (PressMessage, error) {
 	if err != nil {
 		return PressMessage{}, fmt.Errorf("encode the press of %s: %w", p.Key.Cluster, err)
 	}
-	return PressMessage{ID: p.ID, Of: p.Key.Of(), Body: body}, nil
+	return PressMessage{ID: p.ID, Of: p.Key.SpokeCluster(), Body: body}, nil
 }
 
 // Digest is the SHA-256 of the message, in hex: of the bytes as they are, so that

@@ -37,7 +37,7 @@ func TestOf(t *testing.T) {
 		"people alone":                       {Subject{Cluster: "stage", Severity: "critical"}, "C0USUAL", "here"},
 		"a name that begins the same":        {Subject{Cluster: "dev2", Severity: "info"}, "C0USUAL", ""},
 	} {
-		channel, called := Of(test.subject, routes(t, text), "C0USUAL")
+		channel, called := Recipients(test.subject, routes(t, text), "C0USUAL")
 		if channel != test.channel || strings.Join(called, " ") != test.called {
 			t.Errorf("%s: %s and %q, want %s and %q", name, channel, called, test.channel, test.called)
 		}

@@ -45,10 +45,10 @@ type Subject struct {
 	Tags map[string]map[string]string
 }
 
-// Of is who is to hear of a subject. The first route that fits and names a
+// Recipients is who is to hear of a subject. The first route that fits and names a
 // channel decides the channel, else it is usual; the first one that fits and
 // names people decides whom to call.
-func Of(s Subject, routes []Route, usual string) (channel string, mentions []string) {
+func Recipients(s Subject, routes []Route, usual string) (channel string, mentions []string) {
 	for _, r := range routes {
 		if !r.fits(s) {
 			continue

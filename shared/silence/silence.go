@@ -23,8 +23,8 @@ const (
 	Shortest = 5 * time.Minute
 	// UnreasonedFor is how long it may last without a reason.
 	UnreasonedFor = 24 * time.Hour
-	// Ahead is how long before it begins a silence may be asked for.
-	Ahead = 30 * 24 * time.Hour
+	// LeadTime is how long before it begins a silence may be asked for.
+	LeadTime = 30 * 24 * time.Hour
 )
 
 // Silence is who asked that what is not told, why, from when and until when.
@@ -80,8 +80,8 @@ type Line struct {
 	Sending time.Time `json:"sending,omitzero"`
 }
 
-// Of is the cluster that it is of.
-func (s Silence) Of() spoke.Cluster { return spoke.Cluster{ID: s.Spoke, Name: s.Cluster} }
+// SpokeCluster is the cluster that it is of.
+func (s Silence) SpokeCluster() spoke.Cluster { return spoke.Cluster{ID: s.Spoke, Name: s.Cluster} }
 
 // Standing reports whether it counts, or will: it is not over.
 func (s Silence) Standing(now time.Time) bool { return s.Ended.IsZero() && now.Before(s.Until) }
@@ -118,7 +118,7 @@ func (s Silence) Sound() error {
 		return ErrLong
 	case lasts > UnreasonedFor && strings.TrimSpace(s.Reason) == "":
 		return ErrReason
-	case s.From.Before(s.At.Add(-late)) || s.From.Sub(s.At) > Ahead:
+	case s.From.Before(s.At.Add(-late)) || s.From.Sub(s.At) > LeadTime:
 		return ErrBegins
 	}
 	return nil
@@ -226,8 +226,8 @@ func (s Silence) Ends(now time.Time) time.Time {
 	return s.Until
 }
 
-// Of is the silence that hides an incident: of several that which hides it longest.
-func Of(list []Silence, of Subject, now time.Time) (found Silence, hidden bool) {
+// Hiding is the silence that hides an incident: of several that which hides it longest.
+func Hiding(list []Silence, of Subject, now time.Time) (found Silence, hidden bool) {
 	for _, s := range list {
 		if s.Judge(of, now) != Hides {
 			continue

@@ -32,8 +32,8 @@ func TestBounds(t *testing.T) {
 		"shorter":                            {lasting(Shortest - 1), ErrShort},
 		"a day without a reason":             {lasting(UnreasonedFor), nil},
 		"more than a day without a reason":   {lasting(UnreasonedFor + 1), ErrReason},
-		"the furthest ahead":                 {beginning(Ahead), nil},
-		"further ahead":                      {beginning(Ahead + 1), ErrBegins},
+		"the furthest ahead":                 {beginning(LeadTime), nil},
+		"further ahead":                      {beginning(LeadTime + 1), ErrBegins},
 		"as late as it may be written":       {beginning(-late), nil},
 		"later":                              {beginning(-late - 1), ErrBegins},
 		"on Sundays from midnight":           {weekly(time.Sunday, 0, time.Hour), nil},
@@ -65,7 +65,7 @@ func TestStanding(t *testing.T) {
 		t.Error("it stands after a person ended it")
 	}
 	s.Spoke = payments
-	if of := s.Of(); of.ID != payments || of.Name != "prod" {
+	if of := s.SpokeCluster(); of.ID != payments || of.Name != "prod" {
 		t.Errorf("it is of %+v", of)
 	}
 }
@@ -103,10 +103,10 @@ func TestOf(t *testing.T) {
 	other.Cluster = "prod-2"
 	short.ID, long.ID = "short", "long"
 	long.Until = now.Add(2 * time.Hour)
-	if got, hidden := Of([]Silence{other, long, short}, subject(), now); !hidden || got.ID != "long" {
+	if got, hidden := Hiding([]Silence{other, long, short}, subject(), now); !hidden || got.ID != "long" {
 		t.Errorf("hidden %t by %s", hidden, got.ID)
 	}
-	if got, hidden := Of([]Silence{other}, subject(), now); hidden || got.ID != "" {
+	if got, hidden := Hiding([]Silence{other}, subject(), now); hidden || got.ID != "" {
 		t.Errorf("hidden by %s of another cluster", got.ID)
 	}
 	tagged := whole()
@@ -196,7 +196,7 @@ func TestNearMisses(t *testing.T) {
 			test.subject(&of)
 		}
 		expect.Equal(t, name, s.Judge(of, now), test.want)
-		if _, hidden := Of([]Silence{s}, of, now); hidden != (test.want == Hides) {
+		if _, hidden := Hiding([]Silence{s}, of, now); hidden != (test.want == Hides) {
 			t.Errorf("%s: hidden %t", name, hidden)
 		}
 	}
@@ -218,7 +218,7 @@ func TestSound(t *testing.T) {
 		"the longest":            {func(s *Silence) { s.Until, s.Reason = s.From.Add(Longest), "upgrade" }, nil},
 		"longer":                 {func(s *Silence) { s.Until, s.Reason = s.From.Add(Longest+time.Second), "upgrade" }, ErrLong},
 		"in the past":            {func(s *Silence) { s.From = s.At.Add(-late - time.Second) }, ErrBegins},
-		"in two months":          {func(s *Silence) { s.From = s.At.Add(Ahead + time.Second); s.Until = s.From.Add(time.Hour) }, ErrBegins},
+		"in two months":          {func(s *Silence) { s.From = s.At.Add(LeadTime + time.Second); s.Until = s.From.Add(time.Hour) }, ErrBegins},
 		"both":                   {func(s *Silence) { s.Nodegroup, s.Tag = "a", &Tag{"b", "c"} }, ErrNarrowed},
 		"an empty window":        {func(s *Silence) { s.Weekly = &Window{time.Monday, time.Hour, time.Hour} }, ErrWindow},
 		"a window of no day":     {func(s *Silence) { s.Weekly = &Window{7, 0, time.Hour} }, ErrWindow},
@@ -237,7 +237,7 @@ func TestTheLongest(t *testing.T) {
 	short.ID, long.ID, weekly.ID = "short", "long", "weekly"
 	long.Until = now.Add(3 * time.Hour)
 	weekly.Until, weekly.Weekly = now.Add(100*time.Hour), &Window{time.Tuesday, 11 * time.Hour, 14 * time.Hour}
-	got, _ := Of([]Silence{short, weekly, long}, subject(), now)
+	got, _ := Hiding([]Silence{short, weekly, long}, subject(), now)
 	if got.ID != "long" || !weekly.Ends(now).Equal(now.Add(2*time.Hour)) {
 		t.Errorf("%s, the window ends at %s", got.ID, weekly.Ends(now))
 	}

@@ -131,13 +131,13 @@ func failing(i incident.Incident, t tally) (colour, what string) {
 	case confidence == catalog.Advice:
 		return blue, "worth fixing" + colon(continued(title(i)))
 	case t.all == 0:
-		return nobody(i, confidence)
+		return withoutFailures(i, confidence)
 	case confidence == catalog.Certain && t.joined == 0 && catalog.Meaning(i.Key.Check).Breaks == catalog.Launching:
 		// Each instance was one try of the group to launch: their number grows
 		// with the hours, and is not how many nodes are missing.
 		return red, title(i) + ", " + slacktext.Count(t.all, "failed launch") + " so far"
 	case t.out() == 0 && ownFailure(i.Key.Check):
-		return nobody(i, confidence) // who joined is not what it is about
+		return withoutFailures(i, confidence) // who joined is not what it is about
 	case t.out() == 0:
 		return orange, slacktext.Count(t.all, "instance") + " joined all the same, but " + title(i)
 	case t.early():
@@ -152,9 +152,9 @@ func failing(i incident.Incident, t tally) (colour, what string) {
 // from being used.
 func ownFailure(id checkid.ID) bool { return catalog.Meaning(id).Breaks.ByItself() }
 
-// nobody is for a cause that no launch has met yet. What is no cause of a
+// withoutFailures is for a cause that no launch has met yet. What is no cause of a
 // failed join, but a failure of its own, says so itself.
-func nobody(i incident.Incident, c catalog.Confidence) (colour, what string) {
+func withoutFailures(i incident.Incident, c catalog.Confidence) (colour, what string) {
 	switch catalog.Meaning(i.Key.Check).Breaks {
 	case catalog.Launching:
 		return red, title(i)
@@ -606,7 +606,7 @@ func (p *page) failure(f snapshot.Failure) *line {
 func (p *page) handled(i incident.Incident, o Options) {
 	var parts []slackgo.RichTextElement
 	if i.Ack != nil {
-		l := p.line().plain("Acknowledged by ").taker(*i.Ack).plain(" ").at(i.Ack.At)
+		l := p.line().plain("Acknowledged by ").taker(*i.Ack).plain(" ").clockOrDate(i.Ack.At)
 		if i.Ack.From != nil {
 			l.plain(", taken over from ").person(*i.Ack.From)
 		}

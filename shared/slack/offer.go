@@ -221,9 +221,9 @@ func (p *page) outcome(of incident.Offer) *line {
 			l.plain("Being done now (policy auto): ").prose(slacktext.Sentence(what))
 			break
 		}
-		l.plain("Approved by ").person(of.By).plain(" ").at(of.Decided).plain(", being done: ").prose(slacktext.Sentence(what))
+		l.plain("Approved by ").person(of.By).plain(" ").clockOrDate(of.Decided).plain(", being done: ").prose(slacktext.Sentence(what))
 	case incident.RefusedByUs:
-		l.plain("Refused by ").person(of.By).plain(" ").at(of.Decided).plain(": ").prose(slacktext.Sentence(what))
+		l.plain("Refused by ").person(of.By).plain(" ").clockOrDate(of.Decided).plain(": ").prose(slacktext.Sentence(what))
 	case incident.Expired, incident.Offered:
 		l.plain("Approval expired: ").prose(slacktext.Sentence(what))
 	case incident.Outdated:
@@ -249,23 +249,23 @@ func (p *page) done(l *line, of incident.Offer) {
 	d := *of.Run
 	switch d.Result {
 	case remedy.Done:
-		l.plain("Done ").at(d.Ended)
+		l.plain("Done ").clockOrDate(d.Ended)
 		l.approval(of).plain(": ").prose(slacktext.Sentence(what))
 	case remedy.Partly:
-		l.plain("Done in part ").at(d.Ended)
-		l.approval(of).plain(": ").prose(slacktext.Sentence(what)).says(d)
+		l.plain("Done in part ").clockOrDate(d.Ended)
+		l.approval(of).plain(": ").prose(slacktext.Sentence(what)).result(d)
 	case remedy.Refused:
-		l.plain("Not done, nothing was changed: ").prose(slacktext.Sentence(what)).says(d)
+		l.plain("Not done, nothing was changed: ").prose(slacktext.Sentence(what)).result(d)
 	case remedy.Failed:
-		l.plain("Failed, nothing was changed: ").prose(slacktext.Sentence(what)).says(d)
+		l.plain("Failed, nothing was changed: ").prose(slacktext.Sentence(what)).result(d)
 	default:
-		l.plain("Unknown whether this was done (no response): ").prose(slacktext.Sentence(what)).plain(" Check before doing it again.").says(d)
+		l.plain("Unknown whether this was done (no response): ").prose(slacktext.Sentence(what)).plain(" Check before doing it again.").result(d)
 	}
 	switch of.State {
 	case incident.Helped:
-		l.plain(" Verified ").at(of.Verified).plain(".")
+		l.plain(" Verified ").clockOrDate(of.Verified).plain(".")
 	case incident.Unhelpful:
-		l.plain(" The check still failed ").at(of.Verified).plain(".")
+		l.plain(" The check still failed ").clockOrDate(of.Verified).plain(".")
 	case incident.Acted:
 		if d.Result == remedy.Done || d.Result == remedy.Partly {
 			l.plain(" Rechecking.")
@@ -281,7 +281,7 @@ func (l *line) approval(of incident.Offer) *line {
 	return l.plain(", approved by ").person(of.By)
 }
 
-func (l *line) says(d remedy.Run) *line {
+func (l *line) result(d remedy.Run) *line {
 	if s := slacktext.Clip(slacktext.OneLine(d.Says), 300); s != "" {
 		return l.plain(" ").prose(slacktext.Sentence(capital(s)))
 	}
@@ -586,7 +586,7 @@ func (o Options) muted(i incident.Incident) bool {
 // pageOf is the address of a check's page; empty for what is no check, such as a record of
 // a newer release may name.
 func (o Options) pageOf(id checkid.ID) string {
-	if _, known := catalog.Of(id); !known || o.Docs == "" {
+	if _, known := catalog.ByID(id); !known || o.Docs == "" {
 		return ""
 	}
 	ending := ".html"

@@ -727,7 +727,7 @@ func (p *page) run(of incident.Offer) {
 		lines = append(lines, p.line().plain("Request "+pick(len(d.Requests) == 1, "id", "ids")+": ").code(ids))
 	}
 	if !d.Approved.IsZero() && !allowedItself(of) {
-		lines = append(lines, p.line().plain("Approved by ").person(of.By).plain(" ").at(d.Approved))
+		lines = append(lines, p.line().plain("Approved by ").person(of.By).plain(" ").clockOrDate(d.Approved))
 	}
 	row("Plan", strings.TrimSpace(slacktext.Clip(slacktext.OneLine(string(d.Plan.Remedy)), 60)+" "+head(slacktext.OneLine(d.Hash), 12)))
 	if len(lines) > 0 {

@@ -148,8 +148,8 @@ func (l *line) clock(t time.Time) *line {
 	return l.date(t, "{time}")
 }
 
-// at appends when something happened.
-func (l *line) at(t time.Time) *line {
+// clockOrDate appends when something happened.
+func (l *line) clockOrDate(t time.Time) *line {
 	if l.page.asOf.Sub(t) > 12*time.Hour && t.Unix() >= 0 {
 		return l.plain("on ").dated(t)
 	}
@@ -449,7 +449,7 @@ func (p *page) silence(l *line, s silence.Silence, whose string) *line {
 
 // scopeOf is what a silence is of.
 func scopeOf(s silence.Silence, whose string) string {
-	text := clusterName(overview.Cluster{Cluster: s.Of(), Whose: whose})
+	text := clusterName(overview.Cluster{Cluster: s.SpokeCluster(), Whose: whose})
 	if s.Nodegroup != "" {
 		text += " / " + slacktext.Clip(slacktext.OneLine(s.Nodegroup), 63)
 	}
@@ -475,7 +475,7 @@ func RenderSilence(s silence.Silence, whose string, o Options) slackapi.Message 
 		if !s.Standing(o.Now) {
 			l := p.line().plain("🔔 ").plain("The silence of ").strong(scopeOf(s, whose)).plain(" is over")
 			if !s.Ended.IsZero() {
-				l.plain(": ended by ").person(report.User(s.EndedBy)).plain(" ").at(s.Ended)
+				l.plain(": ended by ").person(report.User(s.EndedBy)).plain(" ").clockOrDate(s.Ended)
 			}
 			p.add(l.plain(". What is still broken is posted.").section())
 			return p.blocks
@@ -491,7 +491,7 @@ func RenderSilence(s silence.Silence, whose string, o Options) slackapi.Message 
 	if !s.Standing(o.Now) {
 		text = "🔔 The silence of " + scopeOf(s, whose) + " is over."
 	}
-	return slackapi.Message{Text: slacktext.Notification(text), Blocks: slacktext.Fit(draw), Tag: slackapi.Tag{Key: "silence|" + s.Of().String() + "|" + s.ID}}
+	return slackapi.Message{Text: slacktext.Notification(text), Blocks: slacktext.Fit(draw), Tag: slackapi.Tag{Key: "silence|" + s.SpokeCluster().String() + "|" + s.ID}}
 }
 
 // RenderSilenced is what whoever asked for a silence is told.
@@ -662,10 +662,10 @@ func (p *page) found(f overview.Found, o overview.Overview) {
 	if len(of) > 0 {
 		l.prose(", " + strings.Join(of, ", "))
 	}
-	when := p.label("When").plain("launched ").at(f.Started)
+	when := p.label("When").plain("launched ").clockOrDate(f.Started)
 	step := func(at time.Time, words string) {
 		if !at.IsZero() {
-			when.plain(", " + words + " ").at(at)
+			when.plain(", " + words + " ").clockOrDate(at)
 		}
 	}
 	step(f.Registered, "registered")

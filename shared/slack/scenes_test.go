@@ -400,7 +400,7 @@ func scenes() []scene {
 // against Slack's limits.
 func TestNeverPastTheLimits(t *testing.T) {
 	// Each of thirty wild incidents has all the texts too long, too odd or too many.
-	for seed := range uint64(testfull.Of(120, 30)) {
+	for seed := range uint64(testfull.Count(120, 30)) {
 		w := wild{rand.New(rand.NewPCG(seed, 2))}
 		i := w.incident()
 		messages := []slackapi.Message{Render(i, Options{Actions: true, Now: w.time()})}

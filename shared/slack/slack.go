@@ -146,7 +146,7 @@ func stated(i incident.Incident) bool {
 // worse reports whether a subnet's trouble has reached launches or nodes. What is
 // only foreseen has not, and what lets a leak stay is no effect of it.
 func worse(i incident.Incident) bool {
-	return slices.ContainsFunc(i.Effects, func(e incident.Effect) bool { return e.Here() && !catalog.Meaning(e.Check).Predictive })
+	return slices.ContainsFunc(i.Effects, func(e incident.Effect) bool { return e.Present() && !catalog.Meaning(e.Check).Predictive })
 }
 
 // mostEffects is how many effects a message lists.
@@ -159,7 +159,7 @@ func (p *page) effects(i incident.Incident) {
 	for _, e := range i.Effects {
 		// What was foreseen has come: worth a line only with when it was said.
 		foreseen := (e.Check == checkid.IPRunway || e.Check == checkid.IPScaleOutWillNotFit) && e.Title == "" && (worse(i) || i.Key.Check == checkid.IPSubnetExhausted)
-		if e.Here() && e.Check != checkid.IPLeakCause && !foreseen && effectWords(e) != "" {
+		if e.Present() && e.Check != checkid.IPLeakCause && !foreseen && effectWords(e) != "" {
 			list = append(list, e)
 		}
 	}
@@ -300,13 +300,13 @@ func (l *line) answer(a incident.Answer) *line {
 	case incident.AlreadyDecided:
 		return l.decided(a)
 	case incident.IncidentClosed:
-		return l.plain("This was closed ").at(a.When).plain(". If it comes back, the message gets new buttons.")
+		return l.plain("This was closed ").clockOrDate(a.When).plain(". If it comes back, the message gets new buttons.")
 	case incident.CauseIsGone:
 		return l.plain("The cause is already gone; there is nothing to fix. This closes when a new instance is Ready.")
 	case incident.IncidentNotFound:
 		return l.plain("Rollcall no longer has a record of this incident. The cluster may no longer be watched; this message is no longer updated.")
 	case incident.EarlierOpening:
-		return l.plain("That button is from before this reopened ").at(a.When).plain(". Use the buttons in the current message.")
+		return l.plain("That button is from before this reopened ").clockOrDate(a.When).plain(". Use the buttons in the current message.")
 	case incident.AlreadyTaken:
 		return l.by(a, "Somebody", " acknowledged this").plain("; reminders stopped. To take it on yourself, press “Take over”.")
 	case incident.AlreadyYours:
@@ -382,7 +382,7 @@ func (l *line) by(a incident.Answer, nobody, did string) *line {
 		l.person(a.By)
 	}
 	if l.plain(did); !a.When.IsZero() {
-		l.plain(", ").at(a.When)
+		l.plain(", ").clockOrDate(a.When)
 	}
 	return l
 }
@@ -449,7 +449,7 @@ func Attached(i incident.Incident, n incident.Note) (slackapi.File, bool) {
 		return slackapi.File{}, false
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s / %s / %s\n", headline(i), slacktext.OneLine(i.Key.Of().String()), slacktext.OneLine(string(i.Key.Check)), slacktext.OneLine(i.Key.Resource))
+	fmt.Fprintf(&b, "%s\n%s / %s / %s\n", headline(i), slacktext.OneLine(i.Key.SpokeCluster().String()), slacktext.OneLine(string(i.Key.Check)), slacktext.OneLine(i.Key.Resource))
 	fmt.Fprintf(&b, "%s, %s\n", n.Reason, stamp(n.At))
 	section := func(title string, lines []string) {
 		if len(lines) > 0 {

@@ -562,7 +562,7 @@ func named(e spotreport.Explanation) string {
 	if !is || e.Check == "" {
 		return e.Name
 	}
-	if c, known := catalog.Of(e.Check); known {
+	if c, known := catalog.ByID(e.Check); known {
 		return what + ": " + continued(c.Title) + " (" + string(e.Check) + ")"
 	}
 	return e.Name

@@ -130,7 +130,7 @@ func TestFirstLines(t *testing.T) {
 			}
 		}
 	}
-	one := told(pool("m5.large", "us-west-2a", 1, 0, 0, 0))
+	one := spotSummary(pool("m5.large", "us-west-2a", 1, 0, 0, 0))
 	if got := RenderSummary(one, outbox.Picture{}); !strings.HasSuffix(got.Text, ": 1 launch, joined") || len(got.Blocks) != 1 {
 		t.Errorf("one launch is %q in %d blocks", got.Text, len(got.Blocks))
 	}
@@ -280,8 +280,8 @@ func onDemand(joined int) spotreport.Pool {
 	return p
 }
 
-// told makes a summary of pools.
-func told(pools ...spotreport.Pool) report.Summary {
+// spotSummary makes a summary of pools.
+func spotSummary(pools ...spotreport.Pool) report.Summary {
 	s := report.Summary{
 		Format: report.SummaryFormat, Kind: report.SpotSummary, ID: "spot/prod/2026-03-15", By: "spot-report", At: morning.Add(2 * time.Minute),
 		Account: "111122223333", Region: "us-west-2", Partition: "aws", Cluster: "prod",
@@ -336,7 +336,7 @@ func explain(verdict spotreport.Verdict, of int, check checkid.ID, name, says, s
 }
 
 func summaryScenes() []summaryScene {
-	burst := told(
+	burst := spotSummary(
 		pool("m5.4xlarge", "us-west-2b", 52, 16, 1, 0), pool("c5.large", "us-west-2b", 71, 12, 0, 0), pool("c5.large", "us-west-2a", 103, 0, 1, 0),
 		pool("m5.4xlarge", "us-west-2a", 88, 0, 0, 1), pool("m5.large", "us-west-2c", 67, 0, 0, 0), onDemand(96))
 	burst.Spot.Bursts = []spotreport.Burst{theBurst()}
@@ -354,7 +354,7 @@ func summaryScenes() []summaryScene {
 	}
 	burst.Spot.Assumed = []string{"aws-node could not be read: its defaults are taken (WARM_ENI_TARGET=1, no prefixes)."}
 
-	reclaimed := told(pool("c5.large", "us-west-2b", 3, 0, 11, 0), pool("m5.large", "us-west-2a", 140, 0, 1, 0), pool("m5a.large", "us-west-2c", 97, 0, 0, 2), onDemand(24))
+	reclaimed := spotSummary(pool("c5.large", "us-west-2b", 3, 0, 11, 0), pool("m5.large", "us-west-2a", 140, 0, 1, 0), pool("m5a.large", "us-west-2c", 97, 0, 0, 2), onDemand(24))
 	reclaimed.Spot.Pools[0].Failing, reclaimed.Spot.Pools[0].P, reclaimed.Spot.Pools[0].Low, reclaimed.Spot.Pools[0].High = true, 3e-11, 0.05, 0.51
 	reclaimed.Spot.Pools[0].Causes = []spotreport.Cause{{Name: "reclaimed", Count: 11}}
 	reclaimed.Spot.Explanations = []spotreport.Explanation{
@@ -367,7 +367,7 @@ func summaryScenes() []summaryScene {
 	}
 	reclaimed.Spot.Change = []string{"Remove c5.large in us-west-2b from workers-spot.", "Add types: workers-spot has 3 pools."}
 
-	failing := told(pool("r5b.large", "us-west-2a", 4, 22, 0, 0), pool("m5.large", "us-west-2a", 150, 1, 0, 0), pool("m5.large", "us-west-2b", 148, 0, 0, 0))
+	failing := spotSummary(pool("r5b.large", "us-west-2a", 4, 22, 0, 0), pool("m5.large", "us-west-2a", 150, 1, 0, 0), pool("m5.large", "us-west-2b", 148, 0, 0, 0))
 	failing.Spot.Pools[0].Failing, failing.Spot.Pools[0].P, failing.Spot.Pools[0].Low, failing.Spot.Pools[0].High = true, 2.3e-19, 0.04, 0.35
 	failing.Spot.Pools[0].Causes = []spotreport.Cause{{Name: "node/not-registered", Count: 22}}
 	failing.Spot.Explanations = []spotreport.Explanation{
@@ -381,7 +381,7 @@ func summaryScenes() []summaryScene {
 	}
 	failing.Spot.Change = []string{"Remove r5b.large in us-west-2a from workers-spot."}
 
-	route := told(pool("m5.large", "us-west-2c", 0, 14, 0, 0), pool("c5.large", "us-west-2c", 1, 9, 0, 0), pool("m5.large", "us-west-2a", 90, 0, 0, 0), pool("c5.large", "us-west-2b", 81, 0, 0, 0), onDemand(12))
+	route := spotSummary(pool("m5.large", "us-west-2c", 0, 14, 0, 0), pool("c5.large", "us-west-2c", 1, 9, 0, 0), pool("m5.large", "us-west-2a", 90, 0, 0, 0), pool("c5.large", "us-west-2b", 81, 0, 0, 0), onDemand(12))
 	route.Spot.Explanations = []spotreport.Explanation{
 		explain(spotreport.Supported, 23, "route/no-egress", "A fault in subnet-0cc1c2d3e4f5a6b7c: route/no-egress", "route/no-egress explains 23 of the 23 Spot launches that failed: all in subnet-0cc1c2d3e4f5a6b7c, where 1 of 24 launches joined.", "23 of the 23 failed there; 1 of 24 launches joined."),
 		explain(spotreport.Open, 0, "", "Spot itself", "There is no on-demand launch of the same types on the same days to compare with.", "no on-demand launch to compare with."),
@@ -394,13 +394,13 @@ func summaryScenes() []summaryScene {
 	}
 	route.Spot.Change = []string{"Fix route/no-egress in subnet-0cc1c2d3e4f5a6b7c as its own message describes: it cost 23 launches."}
 
-	well := told(pool("m5.large", "us-west-2a", 212, 0, 0, 0), pool("c5.large", "us-west-2b", 200, 0, 0, 0))
+	well := spotSummary(pool("m5.large", "us-west-2a", 212, 0, 0, 0), pool("c5.large", "us-west-2b", 200, 0, 0, 0))
 	well.Slowest = &report.Slowest{Type: "c5.large", Zone: "us-west-2b", Median: 95 * time.Second, Joined: 200}
-	almost := told(pool("m5.large", "us-west-2a", 12, 0, 0, 0))
+	almost := spotSummary(pool("m5.large", "us-west-2a", 12, 0, 0, 0))
 	almost.Spot.Spot.Requested, almost.Spot.Spot.Open, almost.Spot.Spot.Terminated, almost.Spot.Spot.Unknown = 17, 3, 1, 1
-	nothing := told(pool("", "us-west-2a", 2, 3, 0, 0))
+	nothing := spotSummary(pool("", "us-west-2a", 2, 3, 0, 0))
 	nothing.Spot.Pools[0].Unknown = 1
-	open := told(pool("m5.large", "us-west-2a", 30, 2, 0, 0))
+	open := spotSummary(pool("m5.large", "us-west-2a", 30, 2, 0, 0))
 	open.Spot.Explanations = []spotreport.Explanation{
 		explain(spotreport.Open, 2, "spot/pool-failing", "Bad Spot pool", "2 failures could be a pool's own, too few to compare it with the others.", "2 failures could be a pool's own, too few to compare."),
 		explain(spotreport.Open, 2, "spot/burst-exceeds-subnet", "The subnet was too small for the burst", "The subnets' free addresses were not recorded for 1 burst with failed launches.", "the subnets' free addresses before 1 burst are unknown."),
@@ -428,7 +428,7 @@ func summaryScenes() []summaryScene {
 		kind := []string{"m5.4xlarge", "c6gd.12xlarge", "r5b.large", "i4i.24xlarge"}[i%4]
 		forty = append(forty, pool(kind, "us-west-2"+string(rune('a'+i%3)), 130-3*i, max(12-i, 0), i%3, i%5/3))
 	}
-	many := told(forty...)
+	many := spotSummary(forty...)
 	many.Spot.Explanations, many.Spot.Change = burst.Spot.Explanations[1:], []string{"Add types: workers-spot has 4 pools."}
 	picture := outbox.Picture{File: "F0STAGE0001"}
 	return append([]summaryScene{

@@ -152,7 +152,7 @@ func (p *page) nextSteps(w report.Period) {
 		l := p.line()
 		switch n.Kind {
 		case report.FixIncident:
-			l = p.about(l.plain("Fix "), *n.Incident).toMessage(w.Site, n.Incident.Channel, n.Incident.TS)
+			l = p.incidentTitle(l.plain("Fix "), *n.Incident).toMessage(w.Site, n.Incident.Channel, n.Incident.TS)
 		case report.DecideOnPlans:
 			l.plain("Approve or refuse " + slacktext.Count(n.N, "plan") + ": the buttons are under the incidents' messages in Slack.")
 		case report.LookWhy:
@@ -214,8 +214,8 @@ func (p *page) notRead(w report.Period, most int) {
 	}
 }
 
-// about is an incident's place and title.
-func (p *page) about(l *line, i report.PeriodIncident) *line {
+// incidentTitle is an incident's place and title.
+func (p *page) incidentTitle(l *line, i report.PeriodIncident) *line {
 	place := p.clusterOf(i.Cluster, i.Whose)
 	if groups := affected(i.Nodegroups); groups != "" {
 		place += " / " + groups
@@ -284,7 +284,7 @@ func (p *page) cut(lines []*line, all int, what string) []*line {
 func (p *page) weeklyIncidents(w report.Period, mostOpen, mostClosed int) {
 	var open, closed []*line
 	for _, i := range w.Incidents {
-		l := p.about(p.line(), i)
+		l := p.incidentTitle(p.line(), i)
 		if i.Affected > 0 {
 			l.plain(", " + slacktext.Count(i.Affected, "launch"))
 		}

@@ -260,7 +260,7 @@ func TestWeeklyFitsWhateverThereIs(t *testing.T) {
 				}
 				// A card of Teams has what to do, the counts, and what was not looked at.
 				event := WeekEvent(s)
-				card, err := message.ToTeams(message.News{ID: "x", Week: &message.Week{Result: event.Result, To: event.To}, Words: event.Words})
+				card, err := message.ToTeams(message.Event{ID: "x", Week: &message.Week{Result: event.Result, To: event.To}, Words: event.Words})
 				for _, want := range []string{"2,530 launches joined; " + slacktext.Count(2*n, "incident"), "Fix WWW", "Make room in ", "2,512 joined", "23,900 of", "Not checked", "No cluster was checked for 32 h"} {
 					if err != nil || !strings.Contains(string(card), want) {
 						t.Errorf("the card of %d bytes does not say %q, %v", len(card), want, err)

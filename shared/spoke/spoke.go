@@ -29,10 +29,10 @@ func (id ID) String() string {
 	return id.Account + "/" + id.Region
 }
 
-// In is a name within the spoke, as keys have it: "222233334444/eu-west-1/prod", and
+// Qualify is a name within the spoke, as keys have it: "222233334444/eu-west-1/prod", and
 // "prod" for the hub's own. What is named so (clusters, instances, subnets, VPCs) has
 // no slash in its name: no two are the same.
-func (id ID) In(name string) string {
+func (id ID) Qualify(name string) string {
 	if id.Hub() {
 		return name
 	}
@@ -42,9 +42,9 @@ func (id ID) In(name string) string {
 // Partition is that of the region.
 func (id ID) Partition() string { return Partition(id.Region) }
 
-// Of is the spoke as the hub sees it: the zero ID for the hub's own, and for what says
+// RelativeTo is the spoke as the hub sees it: the zero ID for the hub's own, and for what says
 // nothing of its account (records and messages of releases before there were spokes).
-func (id ID) Of(hub ID) ID {
+func (id ID) RelativeTo(hub ID) ID {
 	if id == hub || id.Account == "" {
 		return ID{}
 	}
@@ -58,7 +58,7 @@ type Cluster struct {
 }
 
 // String is the cluster as keys have it.
-func (c Cluster) String() string { return c.In(c.Name) }
+func (c Cluster) String() string { return c.Qualify(c.Name) }
 
 // Partition is the partition of a region: "aws", "aws-cn" or "aws-us-gov".
 func Partition(region string) string {

@@ -22,7 +22,7 @@ func TestKeysOfTwoSpokesDiffer(t *testing.T) {
 		{ID{"111122223333", "eu-west-1"}, "111122223333/eu-west-1/prod"},
 		{ID{"222233334444", "us-west-2"}, "222233334444/us-west-2/prod"},
 	} {
-		expect.Equal(t, fmt.Sprint(test.id), (Cluster{test.id.Of(hub), "prod"}).String(), test.want)
+		expect.Equal(t, fmt.Sprint(test.id), (Cluster{test.id.RelativeTo(hub), "prod"}).String(), test.want)
 	}
 }
 

@@ -112,7 +112,7 @@ func (r *recall) day(ctx context.Context, d time.Time) error {
 		KeyConditionExpression:   aws.String("#day = :day AND #began >= :since"),
 		ExpressionAttributeNames: map[string]string{"#day": table.AttrDay, "#began": table.AttrBegan},
 		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":day": table.Text(dayOf(r.store.t.Spoke.In(r.cluster), d)), ":since": table.Text(r.since.UTC().Format(table.Sortable)),
+			":day": table.Text(dayOf(r.store.t.Spoke.Qualify(r.cluster), d)), ":since": table.Text(r.since.UTC().Format(table.Sortable)),
 		},
 		ScanIndexForward: aws.Bool(false),
 	}
@@ -516,7 +516,7 @@ func (s *Store) openLaunches(ctx context.Context, cluster string) ([]LaunchRecor
 		IndexName:                 aws.String(OpenIndex),
 		KeyConditionExpression:    aws.String("#open = :cluster"),
 		ExpressionAttributeNames:  map[string]string{"#open": table.AttrOpen},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":cluster": table.Text(s.t.Spoke.In(cluster))},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":cluster": table.Text(s.t.Spoke.Qualify(cluster))},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the open launches of %s: %w", cluster, err)
@@ -558,14 +558,14 @@ func (s *Store) putLaunch(ctx context.Context, l LaunchRecord) error {
 		Expires: l.Started.Add(keepLaunches),
 	}
 	if !l.Status.Final() {
-		it.Open, it.Started = s.t.Spoke.In(l.Cluster), l.Started
+		it.Open, it.Started = s.t.Spoke.Qualify(l.Cluster), l.Started
 	}
 	if l.End != snapshot.Open {
 		past, err := encodePast(l.Past())
 		if err != nil {
 			return fmt.Errorf("encode the launch of %s: %w", l.ID(), err)
 		}
-		it.Day, it.Began, it.Past = dayOf(s.t.Spoke.In(l.Cluster), l.Started), l.Started, past
+		it.Day, it.Began, it.Past = dayOf(s.t.Spoke.Qualify(l.Cluster), l.Started), l.Started, past
 	}
 	return s.t.Put(ctx, it, over)
 }

@@ -381,7 +381,7 @@ func TestHistoryIsBounded(t *testing.T) {
 		{n: 3_000, most: 3_000, want: 2_999}, // whether there are more nobody looked
 		{n: 3_000, most: 3_001, want: 3_000},
 	} {
-		s := New(&pager{until: now, n: test.n}, "t").At(func() time.Time { return now })
+		s := New(&pager{until: now, n: test.n}, "t").WithClock(func() time.Time { return now })
 		s.most = test.most
 		list, err := s.History(t.Context(), "prod", now.Add(-7*24*time.Hour))
 		if len(list) != test.want {
@@ -412,7 +412,7 @@ func TestHistoryTakes(t *testing.T) {
 	now := start.Add(30 * time.Hour)
 	for _, n := range []int{10_000, 100_000, MaxHistory, 400_000} {
 		p := &pager{until: now, n: n}
-		s := New(p, "t").At(func() time.Time { return now })
+		s := New(p, "t").WithClock(func() time.Time { return now })
 		s.most = n + 1
 		runtime.GC()
 		var before, after runtime.MemStats

@@ -324,7 +324,7 @@ func (s *Store) AllSilences(ctx context.Context) ([]silence.Silence, error) {
 // version. It fails with *Conflict if that is not the newest any more.
 func (s *Store) SaveSilence(ctx context.Context, x silence.Silence) (silence.Silence, error) {
 	if x.Spoke != s.t.Spoke {
-		return silence.Silence{}, fmt.Errorf("write the silence of %s: %w", x.Of(), table.ErrForeign)
+		return silence.Silence{}, fmt.Errorf("write the silence of %s: %w", x.SpokeCluster(), table.ErrForeign)
 	}
 	over := x.Version
 	x.Version, x.Format = x.Version+1, silence.Format

@@ -426,7 +426,7 @@ func silenced(cluster, id string, until time.Time) silence.Silence {
 func TestSilencesAreOfOneCluster(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Second)
 	s := open(t, &now)
-	elsewhere := s.In(spoke.ID{Account: "222233334444", Region: "eu-west-1"})
+	elsewhere := s.ForSpoke(spoke.ID{Account: "222233334444", Region: "eu-west-1"})
 	for _, x := range []silence.Silence{silenced("prod", "00000001", now.Add(time.Hour)), silenced("prod", "ffffffff", now.Add(time.Hour)), silenced("prod-2", "00000002", now), silenced("pro", "00000003", now)} {
 		if _, err := s.SaveSilence(t.Context(), x); err != nil {
 			t.Fatal(err)
@@ -538,7 +538,7 @@ func TestOneLaunch(t *testing.T) {
 	if got, err := s.Launch(t.Context(), "i-1"); err != nil || got == nil || got.Cluster != "prod" {
 		t.Errorf("%v, %v", got, err)
 	}
-	if got, err := s.In(spoke.ID{Account: "222233334444", Region: "eu-west-1"}).Launch(t.Context(), "i-1"); err != nil || got != nil {
+	if got, err := s.ForSpoke(spoke.ID{Account: "222233334444", Region: "eu-west-1"}).Launch(t.Context(), "i-1"); err != nil || got != nil {
 		t.Errorf("of another account: %v, %v", got, err)
 	}
 }
@@ -584,7 +584,7 @@ func TestNamesakesShareNothing(t *testing.T) {
 	now := start
 	s := open(t, &now)
 	for _, id := range namesakes {
-		if err := fill(t.Context(), s.In(id), id); err != nil {
+		if err := fill(t.Context(), s.ForSpoke(id), id); err != nil {
 			t.Fatalf("%s: %v", id, err)
 		}
 	}
@@ -616,7 +616,7 @@ func TestNamesakesShareNothing(t *testing.T) {
 		}
 	}
 	for _, id := range namesakes {
-		own := s.In(id)
+		own := s.ForSpoke(id)
 		list, err := own.Incidents(t.Context(), "prod")
 		if err != nil || len(list) != 1 || list[0].Key.Spoke != id {
 			t.Errorf("%s: incidents %+v, %v", id, list, err)
@@ -633,7 +633,7 @@ func TestNamesakesShareNothing(t *testing.T) {
 		if err != nil || len(records) != 1 {
 			t.Errorf("%s: %d records of clusters, %v", id, len(records), err)
 		}
-		told, err := own.CleanupsTold(t.Context(), "prod")
+		told, err := own.CleanupDigests(t.Context(), "prod")
 		if err != nil || told["2026-11-20"] != "digest of "+id.String() {
 			t.Errorf("%s: told %v, %v", id, told, err)
 		}
@@ -649,7 +649,7 @@ func TestAnothersRecordIsRefused(t *testing.T) {
 			if own == other {
 				continue
 			}
-			in := s.In(own)
+			in := s.ForSpoke(own)
 			inc := incidentOf("route/no-egress", "rtb-1")
 			inc.Key.Spoke = other
 			if _, err := in.SaveIncident(t.Context(), inc); !errors.Is(err, table.ErrForeign) {
@@ -682,7 +682,7 @@ func TestRecordsOfEarlierReleases(t *testing.T) {
 		t.Errorf("the hub's own record is %s, as no earlier release wrote it", body)
 	}
 	for _, id := range namesakes[1:] {
-		if list, err := s.In(id).Incidents(t.Context(), "prod"); err != nil || len(list) != 0 {
+		if list, err := s.ForSpoke(id).Incidents(t.Context(), "prod"); err != nil || len(list) != 0 {
 			t.Errorf("%s: %+v, %v", id, list, err)
 		}
 	}

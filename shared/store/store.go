@@ -36,23 +36,23 @@ type Store struct {
 
 // New makes a store that lives in the wall clock's time.
 func New(client table.Client, name string) *Store {
-	return (&Store{wait: wait, most: MaxHistory}).of(table.New(client, name))
+	return (&Store{wait: wait, most: MaxHistory}).withTable(table.New(client, name))
 }
 
-// of is the same store over another table.
-func (s *Store) of(t *table.Table) *Store {
+// withTable is the same store over another table.
+func (s *Store) withTable(t *table.Table) *Store {
 	other := *s
 	other.t, other.Outgoing, other.Incoming = t, outgoing.New(t), incoming.New(t)
 	return &other
 }
 
-// At is the same store in another clock's time: what has expired there counts
+// WithClock is the same store in another clock's time: what has expired there counts
 // as absent.
-func (s *Store) At(now func() time.Time) *Store { return s.of(s.t.At(now)) }
+func (s *Store) WithClock(now func() time.Time) *Store { return s.withTable(s.t.WithClock(now)) }
 
-// In is the same store for the records of a spoke. Each store is of one: what it is
+// ForSpoke is the same store for the records of a spoke. Each store is of one: what it is
 // asked for by name is that spoke's, and those of another are out of its reach.
-func (s *Store) In(id spoke.ID) *Store { return s.of(s.t.In(id)) }
+func (s *Store) ForSpoke(id spoke.ID) *Store { return s.withTable(s.t.ForSpoke(id)) }
 
 // What callers decide on of the table's errors.
 type (
@@ -287,8 +287,8 @@ type summaryDigest struct {
 	Digest string `json:"digest"`
 }
 
-// CleanupsTold reads what the cluster's summaries said, as digests by day.
-func (s *Store) CleanupsTold(ctx context.Context, cluster string) (map[string]string, error) {
+// CleanupDigests reads what the cluster's summaries said, as digests by day.
+func (s *Store) CleanupDigests(ctx context.Context, cluster string) (map[string]string, error) {
 	list, err := table.Partition[summaryDigest](ctx, s.t, s.t.Key(cleanupPrefix, cluster), cleanupFormat, "what was said of the cleanup of "+cluster)
 	days := map[string]string{}
 	for _, t := range list {

@@ -67,7 +67,7 @@ func open(t *testing.T, now *time.Time) *Store {
 	t.Helper()
 	table := "test-" + strconv.FormatInt(time.Now().UnixNano(), 36) // its own, also when a test runs twice
 	expect.OK(t, server.CreateTable(t.Context(), table))
-	return New(server.Client(), table).At(func() time.Time { return *now })
+	return New(server.Client(), table).WithClock(func() time.Time { return *now })
 }
 
 func launch(id string, minute int) LaunchRecord {
@@ -250,7 +250,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add("x", "", "2", "", `{`)
 	f.Add("x", "y", "one", "never", ``)
 	f.Add("x", "y", "99999999999999999999", "-1", `null`)
-	s := New(nil, "t").At(func() time.Time { return start })
+	s := New(nil, "t").WithClock(func() time.Time { return start })
 	f.Fuzz(func(t *testing.T, pk, sk, format, expires, body string) {
 		attributes := map[string]types.AttributeValue{table.AttrPK: table.Text(pk), table.AttrSK: table.Text(sk), table.AttrBody: table.Text(body)}
 		if format != "" {
@@ -451,7 +451,7 @@ func TestPaceAndWhatWasTold(t *testing.T) {
 	for _, digest := range []string{"a", "b"} {
 		expect.OK(t, s.SaveCleanupTold(t.Context(), "prod", "2026-11-20", digest))
 	}
-	got, err := s.CleanupsTold(t.Context(), "prod")
+	got, err := s.CleanupDigests(t.Context(), "prod")
 	if diff := cmp.Diff(map[string]string{"2026-11-20": "b"}, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -496,7 +496,7 @@ func TestClusterRecords(t *testing.T) {
 		after time.Duration
 		want  []string
 	}{{0, []string{"prod", "prod-2"}}, {outgoing.KeepClosed, []string{"prod", "prod-2"}}, {keepQuiet, []string{"prod-2"}}} {
-		names, err := s.At(func() time.Time { return now.Add(tt.after) }).Clusters(t.Context())
+		names, err := s.WithClock(func() time.Time { return now.Add(tt.after) }).Clusters(t.Context())
 		if diff := cmp.Diff(tt.want, names); err != nil || diff != "" {
 			t.Errorf("%v, clusters after %s (-want +got):\n%s", err, tt.after, diff)
 		}
@@ -579,7 +579,7 @@ func answers(t *testing.T, list ...string) (*Store, *int) {
 			return aws.Credentials{AccessKeyID: "a", SecretAccessKey: "b"}, nil
 		}),
 	})
-	s := New(client, "t").At(func() time.Time { return start })
+	s := New(client, "t").WithClock(func() time.Time { return start })
 	s.wait = func(context.Context, time.Duration) error { return nil }
 	return s, &calls
 }

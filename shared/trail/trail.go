@@ -285,9 +285,9 @@ type Function struct {
 	Session, Role string
 }
 
-// is reports whether an actor is the function. The session's name alone proves
+// matches reports whether an actor is the function. The session's name alone proves
 // nothing: whoever takes on a role chooses it.
-func (f Function) is(a Actor) bool {
+func (f Function) matches(a Actor) bool {
 	letters := strings.Map(func(r rune) rune {
 		if r < 'a' || r > 'z' {
 			return -1
@@ -299,7 +299,7 @@ func (f Function) is(a Actor) bool {
 
 func change(r Record, name string, own []Function) report.Change {
 	c := report.Change{ID: r.ID, At: r.At, Call: r.Call, Resource: name, Actor: r.Actor.Name, Principal: r.Actor.Principal, By: r.Actor.By, Error: r.Error}
-	if slices.ContainsFunc(own, func(f Function) bool { return f.is(r.Actor) }) {
+	if slices.ContainsFunc(own, func(f Function) bool { return f.matches(r.Actor) }) {
 		c.Actor = "Rollcall"
 	}
 	return c
@@ -310,7 +310,7 @@ func change(r Record, name string, own []Function) report.Change {
 // that made it.
 func about(r Record, targets []Target, associations map[string]string) (string, bool) {
 	for _, t := range targets {
-		if t.is(r) {
+		if t.matches(r) {
 			return t.Name, true
 		}
 	}
@@ -604,7 +604,7 @@ func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }
 
 // Is reports whether a record is about the target: it stands in the request, or
 // in the answer of a call that made it.
-func (t Target) is(r Record) bool {
+func (t Target) matches(r Record) bool {
 	switch t.Kind {
 	case Role:
 		return r.Source == iam && has(r.Asked, t.Name, "roleName", Listed)

@@ -17,11 +17,11 @@ func Current() string {
 	if !ok {
 		return Unknown
 	}
-	return Of(info)
+	return FromBuildInfo(info)
 }
 
-// Of is the version that is written in a program.
-func Of(info *debug.BuildInfo) string {
+// FromBuildInfo is the version that is written in a program.
+func FromBuildInfo(info *debug.BuildInfo) string {
 	v := strings.TrimPrefix(info.Main.Version, "v")
 	if v != "" && v != "(devel)" {
 		return v

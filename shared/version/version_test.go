@@ -20,7 +20,7 @@ func TestOf(t *testing.T) {
 		"nothing":         {debug.BuildInfo{}, Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect.Equal(t, "got", Of(&test.info), test.want)
+			expect.Equal(t, "got", FromBuildInfo(&test.info), test.want)
 		})
 	}
 }

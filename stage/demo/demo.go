@@ -451,13 +451,13 @@ func (n *narrator) credentials() {
 	n.shown = true
 }
 
-// patience is how long a step may take, in wall time: many times what it
+// stepTimeout is how long a step may take, in wall time: many times what it
 // takes on a slow machine.
-const patience = 4 * time.Minute
+const stepTimeout = 4 * time.Minute
 
 // wait waits until something is seen. Meanwhile a terminal shows what is awaited.
 func (n *narrator) wait(ctx context.Context, what string, seen func() (bool, error)) error {
-	return n.waitFor(ctx, patience, what, seen)
+	return n.waitFor(ctx, stepTimeout, what, seen)
 }
 
 // waitFor waits for some wall time at most; 0 is until the context ends.
@@ -638,7 +638,7 @@ func (st *organizationStory) breaks(ctx context.Context, n *narrator) error {
 		var m fakeslack.Message
 		if err := n.wait(ctx, "waiting for the join check of "+a.name, func() (bool, error) {
 			var said bool
-			m, said = st.of(a.name, "cannot join", a.table, a.subnet)
+			m, said = st.messageFor(a.name, "cannot join", a.table, a.subnet)
 			return said, st.most(2)
 		}); err != nil {
 			return err
@@ -660,12 +660,12 @@ func (st *organizationStory) mended(ctx context.Context, n *narrator) error {
 		return err
 	}
 	if err := n.wait(ctx, "waiting for the proof in "+paymentsName, func() (bool, error) {
-		_, said := st.of(paymentsName, "fixed after")
+		_, said := st.messageFor(paymentsName, "fixed after")
 		return said, st.most(2)
 	}); err != nil {
 		return err
 	}
-	if _, open := st.of(shopName, "cannot join"); !open {
+	if _, open := st.messageFor(shopName, "cannot join"); !open {
 		return fmt.Errorf("the message of %s is closed with the other", shopName)
 	}
 	n.say("payments is resolved; shop, with the same route table id, is not: nothing changed there")
@@ -700,12 +700,12 @@ func (st *organizationStory) lost(ctx context.Context, n *narrator) error {
 	st.stage.LoseSpoke(paymentsSpoke)
 	n.say("account %s: aws cloudformation delete-stack --stack-name rollcall-spoke", paymentsName)
 	if err := n.wait(ctx, "waiting for the message that payments cannot be read", func() (bool, error) {
-		m, said := st.of(paymentsName, "does not let it in")
+		m, said := st.messageFor(paymentsName, "does not let it in")
 		return said && strings.Contains(everything(m), "make deploy-spoke"), st.most(3)
 	}); err != nil {
 		return err
 	}
-	m, _ := st.of(paymentsName, "does not let it in")
+	m, _ := st.messageFor(paymentsName, "does not let it in")
 	n.say("Slack: %s", firstLine(everything(m)))
 	if err := n.picture(ctx, "organization-role", "", 1200, 1180); err != nil {
 		return err
@@ -714,7 +714,7 @@ func (st *organizationStory) lost(ctx context.Context, n *narrator) error {
 		return err
 	}
 	if err := n.wait(ctx, "waiting for the proof in "+shopName, func() (bool, error) {
-		_, said := st.of(shopName, "fixed after")
+		_, said := st.messageFor(shopName, "fixed after")
 		return said, st.most(3)
 	}); err != nil {
 		return err
@@ -739,12 +739,12 @@ func (st *organizationStory) returns(ctx context.Context, n *narrator) error {
 	}
 	n.say("account %s: make deploy-spoke HUB=111122223333/us-west-2 EXTERNAL_ID=…", paymentsName)
 	if err := n.wait(ctx, "waiting for that message to be resolved", func() (bool, error) {
-		m, said := st.of(paymentsName, "all clusters")
+		m, said := st.messageFor(paymentsName, "all clusters")
 		return said && strings.Contains(everything(m), "✅"), st.most(3)
 	}); err != nil {
 		return err
 	}
-	m, _ := st.of(paymentsName, "all clusters")
+	m, _ := st.messageFor(paymentsName, "all clusters")
 	n.say("the same message, resolved: %s", firstLine(everything(m)))
 	if err := st.admitted(ctx, n); err != nil {
 		return err
@@ -774,7 +774,7 @@ func (st *organizationStory) admitted(ctx context.Context, n *narrator) error {
 	var m fakeslack.Message
 	if err := n.wait(ctx, "waiting for the message that the cluster of payments rejects the new role", func() (bool, error) {
 		var said bool
-		m, said = st.of(paymentsName, "does not know Rollcall", "before the reader's stack was deleted")
+		m, said = st.messageFor(paymentsName, "does not know Rollcall", "before the reader's stack was deleted")
 		return said, st.most(4)
 	}); err != nil {
 		return err
@@ -789,14 +789,14 @@ func (st *organizationStory) admitted(ctx context.Context, n *narrator) error {
 	}
 	n.say("account %s: aws eks delete-access-entry … && aws eks create-access-entry … --kubernetes-groups rollcall", paymentsName)
 	return n.wait(ctx, "waiting until the cluster is read again", func() (bool, error) {
-		m, said := st.of(paymentsName, "does not know Rollcall")
+		m, said := st.messageFor(paymentsName, "does not know Rollcall")
 		return said && strings.Contains(everything(m), "✅"), st.most(4)
 	})
 }
 
-// of is the channel's message of an account that says all of it; that it is of the account
+// messageFor is the channel's message of an account that says all of it; that it is of the account
 // its first line says.
-func (st *organizationStory) of(name string, parts ...string) (fakeslack.Message, bool) {
+func (st *organizationStory) messageFor(name string, parts ...string) (fakeslack.Message, bool) {
 	for _, m := range shown(st.stage) {
 		text := everything(m)
 		if strings.Contains(firstLine(text), "("+name+")") && !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(text, p) }) {
@@ -841,8 +841,8 @@ type kubeObject struct {
 	Type           string
 }
 
-// says is a condition with its reason.
-func (o kubeObject) says(kind string) string {
+// conditionLine is a condition with its reason.
+func (o kubeObject) conditionLine(kind string) string {
 	for _, c := range o.Status.Conditions {
 		if c.Type == kind {
 			return c.Status + " " + c.Reason
@@ -873,7 +873,7 @@ func readyNodes(s *stage.Stage, groups ...string) []kubeObject {
 	nodes, _ := objects(s, "nodes")
 	return slices.DeleteFunc(nodes, func(o kubeObject) bool {
 		group := o.Metadata.Labels["eks.amazonaws.com/nodegroup"]
-		return !slices.Contains(groups, group) || !strings.HasPrefix(o.says("Ready"), "True ")
+		return !slices.Contains(groups, group) || !strings.HasPrefix(o.conditionLine("Ready"), "True ")
 	})
 }
 

@@ -337,7 +337,7 @@ func kindOf(w *world.World, eni types.NetworkInterface) int {
 func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 	owners := st.owners()
 	if err := n.wait(ctx, "waiting for the message that names the leak and the shortage", func() (bool, error) {
-		text := st.says(ipsSubnet, fmt.Sprintf("%d addresses", leaked()*ipsLeft), fmt.Sprintf("%d terminated nodes", len(owners)), "0 are free", "few are left", "to 0 of")
+		text := st.newestWith(ipsSubnet, fmt.Sprintf("%d addresses", leaked()*ipsLeft), fmt.Sprintf("%d terminated nodes", len(owners)), "0 are free", "few are left", "to 0 of")
 		return text != "", nil
 	}); err != nil {
 		return fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))
@@ -419,13 +419,13 @@ func (st *ipsStory) cured(ctx context.Context, n *narrator) error {
 	if err := n.wait(ctx, "waiting for the message to be resolved", func() (bool, error) {
 		// Whoever saw first that they are gone closes it; subnet-watch then says
 		// what came back, and draws it.
-		text := st.says(ipsSubnet, "✅", fmt.Sprintf("%d addresses, %d interfaces of %d terminated nodes", leaked()*ipsLeft, leaked(), leaked()), fmt.Sprintf(": +%d.", leaked()*ipsLeft))
-		return text != "" && st.says(fmt.Sprintf("%d addresses back", leaked()*ipsLeft)) != "", nil
+		text := st.newestWith(ipsSubnet, "✅", fmt.Sprintf("%d addresses, %d interfaces of %d terminated nodes", leaked()*ipsLeft, leaked(), leaked()), fmt.Sprintf(": +%d.", leaked()*ipsLeft))
+		return text != "" && st.newestWith(fmt.Sprintf("%d addresses back", leaked()*ipsLeft)) != "", nil
 	}); err != nil {
 		return fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))
 	}
-	n.say("Slack: %s", firstLine(st.says(ipsSubnet, "✅")))
-	n.say("Slack: %s", firstLine(st.says(fmt.Sprintf("%d addresses back", leaked()*ipsLeft))))
+	n.say("Slack: %s", firstLine(st.newestWith(ipsSubnet, "✅")))
+	n.say("Slack: %s", firstLine(st.newestWith(fmt.Sprintf("%d addresses back", leaked()*ipsLeft))))
 	if err := n.picture(ctx, "ips-thread", "&thread="+shown(st.stage)[0].TS, 640, 1320); err != nil {
 		return err
 	}
@@ -461,9 +461,9 @@ func (st *ipsStory) pods() map[string]int {
 	return count
 }
 
-// says is the newest message that has all of some words, empty without one.
-func (st *ipsStory) says(words ...string) string {
-	return (&spotStory{stage: st.stage}).says(func(text string) bool {
+// newestWith is the newest message that has all of some words, empty without one.
+func (st *ipsStory) newestWith(words ...string) string {
+	return (&spotStory{stage: st.stage}).newestMessage(func(text string) bool {
 		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 	})
 }

@@ -69,7 +69,7 @@ func karpenter(ctx context.Context, s *stage.Stage, n *narrator) error {
 func (st *karpenterStory) setting(ctx context.Context, n *narrator) error {
 	if err := n.wait(ctx, "waiting for Karpenter's first look", func() (bool, error) {
 		o, err := st.object("ec2nodeclasses", webClass)
-		return o.says("Ready") == "True Ready", err
+		return o.conditionLine("Ready") == "True Ready", err
 	}); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (st *karpenterStory) forbidden(ctx context.Context, n *narrator) error {
 		return err
 	}
 	n.say("kubectl apply -f frontend.yaml: pod shop/frontend-0 is pending, for a node of NodePool %s", webPool)
-	m, err := st.told(ctx, n, "NodePool "+webPool+" cannot launch", "a service control policy forbids it", "RequireCostCenter", "cost-center", "kubectl patch ec2nodeclass "+webClass)
+	m, err := st.awaitMessage(ctx, n, "NodePool "+webPool+" cannot launch", "a service control policy forbids it", "RequireCostCenter", "cost-center", "kubectl patch ec2nodeclass "+webClass)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (st *karpenterStory) forbidden(ctx context.Context, n *narrator) error {
 		return err
 	}
 	n.say("meanwhile Karpenter reports: NodeClaim %s, Launched=%s; EC2NodeClass %s, Ready=%s; %d Kubernetes events about the NodeClaim",
-		claim.Metadata.Name, claim.says("Launched"), webClass, class.says("Ready"), st.warnings(claim.Metadata.Name))
+		claim.Metadata.Name, claim.conditionLine("Launched"), webClass, class.conditionLine("Ready"), st.warnings(claim.Metadata.Name))
 	if err := n.picture(ctx, "karpenter-policy", "", 1200, 620); err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (st *karpenterStory) untagged(ctx context.Context, n *narrator) error {
 	}
 	n.say("2. kubectl apply -f nightly.yaml: pod etl/nightly-0 is pending, for a node of NodePool %s", batchPool)
 	title := "EC2NodeClass " + batchClass + " matches no subnets"
-	m, err := st.told(ctx, n, title)
+	m, err := st.awaitMessage(ctx, n, title)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (st *karpenterStory) untagged(ctx context.Context, n *narrator) error {
 // cutOff is the third: the subnet that was found has no route to the internet. The NodeClaim
 // launches, and no node comes of it.
 func (st *karpenterStory) cutOff(ctx context.Context, n *narrator) error {
-	m, err := st.told(ctx, n, newTable, newSubnet)
+	m, err := st.awaitMessage(ctx, n, newTable, newSubnet)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (st *karpenterStory) cutOff(ctx context.Context, n *narrator) error {
 	if err != nil {
 		return err
 	}
-	n.say("meanwhile Karpenter reports: NodeClaim %s, Launched=%s, Registered=%s", claim.Metadata.Name, claim.says("Launched"), claim.says("Registered"))
+	n.say("meanwhile Karpenter reports: NodeClaim %s, Launched=%s, Registered=%s", claim.Metadata.Name, claim.conditionLine("Launched"), claim.conditionLine("Registered"))
 	if err := n.picture(ctx, "karpenter-route", "", 1200, 620); err != nil {
 		return err
 	}
@@ -190,8 +190,8 @@ func (st *karpenterStory) apply(namespace, name, pool string) error {
 	return st.stage.World.Apply(cluster, worldfile.SetFile{Namespace: namespace, Name: name, NodeSelector: map[string]string{"karpenter.sh/nodepool": pool}})
 }
 
-// told waits for the message that says some things, and tells how long it took.
-func (st *karpenterStory) told(ctx context.Context, n *narrator, parts ...string) (fakeslack.Message, error) {
+// awaitMessage waits for the message that says some things, and tells how long it took.
+func (st *karpenterStory) awaitMessage(ctx context.Context, n *narrator, parts ...string) (fakeslack.Message, error) {
 	began := st.stage.Clock.Now()
 	var m fakeslack.Message
 	if err := n.wait(ctx, "waiting for the message about "+parts[0], func() (bool, error) {

@@ -101,19 +101,19 @@ func (n *narrator) decisions(ts string) (d decisions) {
 
 // refusedTo presses it as somebody who may not: he is told so, and nobody else.
 func refusedTo(ctx context.Context, n *narrator, s *stage.Stage, m fakeslack.Message, user string) error {
-	before := told(s, user)
+	before := ephemeralCount(s, user)
 	if err := s.Slack.Press(ctx, fakeslack.Press{Channel: stage.Channel, TS: m.TS, ActionID: string(report.ApprovePlan), User: user}); err != nil {
 		return err
 	}
-	if err := n.wait(ctx, "waiting for the refusal", func() (bool, error) { return told(s, user) > before, nil }); err != nil {
+	if err := n.wait(ctx, "waiting for the refusal", func() (bool, error) { return ephemeralCount(s, user) > before, nil }); err != nil {
 		return err
 	}
 	n.say("@%s (not an approver) clicks Approve and is refused privately", personOf(user))
 	return nil
 }
 
-// told counts the answers that only one person saw.
-func told(s *stage.Stage, user string) int {
+// ephemeralCount counts the answers that only one person saw.
+func ephemeralCount(s *stage.Stage, user string) int {
 	count := 0
 	for _, c := range s.Slack.Calls() {
 		if c.Method == "chat.postEphemeral" && c.Error == "" && c.Params["user"] == user {

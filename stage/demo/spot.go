@@ -224,7 +224,7 @@ func unrouted(ctx context.Context, s *stage.Stage, n *narrator) error {
 	names := func(text string) bool {
 		return strings.Contains(text, badTable) && strings.Contains(text, badSubnet) && strings.Contains(text, "cannot join")
 	}
-	if err := n.wait(ctx, "waiting for the join check of the third zone's nodes", func() (bool, error) { return st.says(names) != "", nil }); err != nil {
+	if err := n.wait(ctx, "waiting for the join check of the third zone's nodes", func() (bool, error) { return st.newestMessage(names) != "", nil }); err != nil {
 		return err
 	}
 	// The message stands when the first has missed it: the others' roll calls,
@@ -241,7 +241,7 @@ func unrouted(ctx context.Context, s *stage.Stage, n *narrator) error {
 	}); err != nil {
 		return err
 	}
-	n.say("another cause: %d of %d are Ready, those of two zones. Slack: %s", ready, launches(), firstLine(st.says(names)))
+	n.say("another cause: %d of %d are Ready, those of two zones. Slack: %s", ready, launches(), firstLine(st.newestMessage(names)))
 	out := launches() - ready
 	return st.report(ctx, n, "", proof{
 		says: []string{fmt.Sprintf("%d of %d launches did not join, all of them in us-west-2c", out, launches()), badSubnet, `no route to the internet \(route/no-egress\)`},
@@ -313,8 +313,8 @@ func (st *spotStory) warned() string {
 	return ""
 }
 
-// says is the newest message whose words fit, empty without one.
-func (st *spotStory) says(fits func(text string) bool) string {
+// newestMessage is the newest message whose words fit, empty without one.
+func (st *spotStory) newestMessage(fits func(text string) bool) string {
 	for _, m := range slices.Backward(shown(st.stage)) {
 		if text := everything(m); fits(text) {
 			return text
@@ -325,7 +325,7 @@ func (st *spotStory) says(fits func(text string) bool) string {
 
 // others holds that no message names a cause that the world does not have.
 func (st *spotStory) others(wrong func(text string) bool) error {
-	if text := st.says(wrong); text != "" {
+	if text := st.newestMessage(wrong); text != "" {
 		return fmt.Errorf("a message names a cause that this world does not have:\n%s", text)
 	}
 	return nil
@@ -333,7 +333,7 @@ func (st *spotStory) others(wrong func(text string) bool) error {
 
 // missing reports whether a message names the subnet and nodes that do not join.
 func (st *spotStory) missing(subnet string) bool {
-	return st.says(func(text string) bool { return strings.Contains(text, subnet) && strings.Contains(text, "cannot join") }) != ""
+	return st.newestMessage(func(text string) bool { return strings.Contains(text, subnet) && strings.Contains(text, "cannot join") }) != ""
 }
 
 // complaints counts the open messages about nodes that do not join.

@@ -390,7 +390,7 @@ func (s *Server) serveLive(w http.ResponseWriter, r *http.Request) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		banner, fragments, err := s.news(me)
+		banner, fragments, err := s.changes(me)
 		if err != nil {
 			return
 		}
@@ -415,8 +415,8 @@ func (s *Server) serveLive(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// news draws what changed since the last time.
-func (s *Server) news(me *watcher) (bannerView, []fragment, error) {
+// changes draws what changed since the last time.
+func (s *Server) changes(me *watcher) (bannerView, []fragment, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []fragment

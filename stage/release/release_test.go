@@ -195,7 +195,7 @@ func readers(s *store.Store) map[string]func(ctx context.Context, of string) (an
 		"spoke":   func(ctx context.Context, _ string) (any, error) { return s.AllSpokes(ctx) },
 		"refused": func(ctx context.Context, of string) (any, error) { return s.RefusedLaunches(ctx, of) },
 		"cleanup": func(ctx context.Context, of string) (any, error) {
-			m, err := s.CleanupsTold(ctx, of)
+			m, err := s.CleanupDigests(ctx, of)
 			var list []any
 			for day, digest := range m {
 				list = append(list, map[string]string{"day": day, "digest": digest})
@@ -363,5 +363,5 @@ func storeOf(r Record) *store.Store {
 	if seconds, err := r.Numbers["expires"].Int64(); err == nil {
 		now = time.Unix(seconds, 0).Add(-time.Minute)
 	}
-	return store.New(oneRecord{r}, "rollcall").At(func() time.Time { return now })
+	return store.New(oneRecord{r}, "rollcall").WithClock(func() time.Time { return now })
 }

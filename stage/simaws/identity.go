@@ -124,8 +124,8 @@ func (d *directory) revoke(role string) {
 	maps.DeleteFunc(d.ids, func(_ string, id Identity) bool { return id.SessionToken != "" && (role == "" || id.RoleARN == role) })
 }
 
-// of is who an access key id belongs to.
-func (d *directory) of(accessKeyID string) (Identity, bool) {
+// owner is who an access key id belongs to.
+func (d *directory) owner(accessKeyID string) (Identity, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	id, ok := d.ids[accessKeyID]
@@ -133,12 +133,12 @@ func (d *directory) of(accessKeyID string) (Identity, bool) {
 }
 
 func (d *directory) principal(accessKeyID string) (wire.Principal, bool) {
-	id, ok := d.of(accessKeyID)
+	id, ok := d.owner(accessKeyID)
 	return id.Principal, ok
 }
 
 func (d *directory) secret(accessKeyID string) (string, bool) {
-	id, ok := d.of(accessKeyID)
+	id, ok := d.owner(accessKeyID)
 	return id.SecretAccessKey, ok
 }
 
@@ -146,7 +146,7 @@ func (d *directory) secret(accessKeyID string) (string, bool) {
 // keys without their token, or with another, are as unknown as made-up ones (IAM
 // user guide, "Use temporary credentials with AWS resources").
 func (d *directory) session(accessKeyID, token string) bool {
-	id, ok := d.of(accessKeyID)
+	id, ok := d.owner(accessKeyID)
 	if ok && id.SessionToken == "" {
 		return true // Lambda gives functions a token, which was not made here
 	}
@@ -156,7 +156,7 @@ func (d *directory) session(accessKeyID, token string) bool {
 // secretFor tells the secret key of an access key id. The owner is returned as
 // the access key id itself, which the caller looks up again.
 func (d *directory) secretFor(accessKeyID, token string) (secret, owner string, ok bool) {
-	id, ok := d.of(accessKeyID)
+	id, ok := d.owner(accessKeyID)
 	return id.SecretAccessKey, accessKeyID, ok && d.session(accessKeyID, token)
 }
 
@@ -278,7 +278,7 @@ func (c *Cloud) authenticate(cluster, token string) (kubeapi.User, error) {
 		c.cfg.Log.Info("Kubernetes token refused", "cluster", cluster, "error", err)
 		return kubeapi.User{}, err
 	}
-	id, _ := c.keys.of(key)
+	id, _ := c.keys.owner(key)
 	user := kubeapi.User{Name: id.ARN, Principal: id.Principal}
 	if id.Admin {
 		user.Rules = []kubeapi.Rule{everything()}
@@ -464,7 +464,7 @@ func (c *Cloud) Revoke(role string) { c.keys.revoke(role) }
 
 // Knows reports whether an access key is known here.
 func (c *Cloud) Knows(accessKeyID string) bool {
-	_, ok := c.keys.of(accessKeyID)
+	_, ok := c.keys.owner(accessKeyID)
 	return ok
 }
 
@@ -578,7 +578,7 @@ type Queues interface {
 
 // getCallerIdentity tells who signed the request.
 func (c *Cloud) getCallerIdentity(_ context.Context, call *wire.Call, _ *sts.GetCallerIdentityInput) (*sts.GetCallerIdentityOutput, error) {
-	id, _ := c.keys.of(call.AccessKeyID)
+	id, _ := c.keys.owner(call.AccessKeyID)
 	return &sts.GetCallerIdentityOutput{
 		Account: aws.String(call.Principal.Account),
 		Arn:     aws.String(call.Principal.ARN),
@@ -598,7 +598,7 @@ const (
 // own policies let them. Who may not, and who asks for a role that is not there, get
 // the same answer: STS does not tell whether a role exists.
 func (c *Cloud) assumeRole(_ context.Context, call *wire.Call, in *sts.AssumeRoleInput) (*sts.AssumeRoleOutput, error) {
-	caller, _ := c.keys.of(call.AccessKeyID)
+	caller, _ := c.keys.owner(call.AccessKeyID)
 	life := sessionTime
 	if in.DurationSeconds != nil {
 		life = time.Duration(*in.DurationSeconds) * time.Second

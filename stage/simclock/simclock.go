@@ -50,14 +50,14 @@ func (c *Clock) Now() time.Time {
 	if c.manual != nil {
 		return c.manual.now()
 	}
-	return c.At(time.Now())
+	return c.StageTime(time.Now())
 }
 
-// At returns the stage time at a wall time; that of a patient clock is right from
+// StageTime returns the stage time at a wall time; that of a patient clock is right from
 // when work last began or ended.
-func (c *Clock) At(wall time.Time) time.Time {
+func (c *Clock) StageTime(wall time.Time) time.Time {
 	if c.patient != nil {
-		return c.patient.at(wall)
+		return c.patient.stageTime(wall)
 	}
 	return c.stage.Add(time.Duration(float64(wall.Sub(c.wall)) * c.rate))
 }
@@ -270,7 +270,7 @@ func NewPatient(stage, wall time.Time, rate, slow float64, path string) (*Clock,
 		slow = 1
 	}
 	c.patient = &patient{rate: c.rate, slow: min(slow, c.rate), stage: stage, wall: wall, file: file}
-	c.patient.tell()
+	c.patient.publish()
 	return c, c.patient.err
 }
 
@@ -316,7 +316,7 @@ func (p *patient) work(n int) {
 	}
 	p.stage, p.wall = p.stage.Add(time.Duration(float64(wall.Sub(p.wall))*slope)), wall
 	if p.working > 0 {
-		p.tell()
+		p.publish()
 	} else if p.next != nil {
 		p.rate, p.slow, p.next = p.next[0], p.next[1], nil
 	}
@@ -347,7 +347,7 @@ func (p *patient) pace() float64 {
 	return p.rate
 }
 
-func (p *patient) at(wall time.Time) time.Time {
+func (p *patient) stageTime(wall time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.line(wall)
@@ -400,9 +400,9 @@ func (p *patient) remove(t *patientTimer) bool {
 	return true
 }
 
-// tell writes the line of those that work: the stage time and the wall time of the
+// publish writes the line of those that work: the stage time and the wall time of the
 // anchor, and the slope, of eight bytes each. It is written while no process reads it.
-func (p *patient) tell() {
+func (p *patient) publish() {
 	var line [24]byte
 	for i, v := range []uint64{uint64(p.stage.UnixNano()), uint64(p.wall.UnixNano()), math.Float64bits(p.slow)} {
 		binary.LittleEndian.PutUint64(line[8*i:], v)

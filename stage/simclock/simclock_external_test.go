@@ -22,7 +22,7 @@ func TestRunsAtItsRate(t *testing.T) {
 	for _, tt := range []struct{ wall, want time.Duration }{
 		{0, 0}, {time.Second, time.Minute}, {-time.Second, -time.Minute}, {24 * time.Hour, 60 * 24 * time.Hour},
 	} {
-		if got, want := c.At(wallStart.Add(tt.wall)), stageStart.Add(tt.want); !got.Equal(want) {
+		if got, want := c.StageTime(wallStart.Add(tt.wall)), stageStart.Add(tt.want); !got.Equal(want) {
 			t.Errorf("after %v: got %v, want %v", tt.wall, got, want)
 		}
 	}
@@ -106,7 +106,7 @@ func patient(t *testing.T, rate, slow float64) *simclock.Clock {
 // pace is how far the clock gets in a second of the wall, if nothing changes.
 func pace(c *simclock.Clock) time.Duration {
 	now := time.Now()
-	return c.At(now.Add(time.Second)).Sub(c.At(now)).Round(time.Millisecond)
+	return c.StageTime(now.Add(time.Second)).Sub(c.StageTime(now)).Round(time.Millisecond)
 }
 
 func TestPatientClockIsSlowWhileAnybodyWorks(t *testing.T) {

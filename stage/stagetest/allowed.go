@@ -43,7 +43,7 @@ type call struct {
 func (b *Bench) record(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("StagetestCalls",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-			keys := b.about(in.Parameters)
+			keys := b.interfaceTags(in.Parameters)
 			out, meta, err := next.HandleInitialize(ctx, in)
 			service := strings.ToLower(strings.ReplaceAll(awsmiddleware.GetServiceID(ctx), " ", ""))
 			if named := map[string]string{"eventbridge": "events", "cloudwatchlogs": "logs", "arczonalshift": "arc-zonal-shift"}[service]; named != "" {
@@ -118,9 +118,9 @@ func (b *Bench) allowed(action string, input any, about map[string][]string) (bo
 	return template.Allows(b.Policy(b.Function.Name), action, resource, keys)
 }
 
-// about gives the tags and the VPC of a network interface that is to be
+// interfaceTags gives the tags and the VPC of a network interface that is to be
 // deleted, as IAM does; nil for other calls.
-func (b *Bench) about(input any) map[string][]string {
+func (b *Bench) interfaceTags(input any) map[string][]string {
 	if keys, changed := b.changed(input); changed {
 		return keys
 	}

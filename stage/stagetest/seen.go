@@ -70,10 +70,10 @@ func (b *Bench) TrySend(bodies ...string) ([]string, error) {
 	return ids, nil
 }
 
-// News are the events on the default bus so far that tell of launches, ends
+// LaunchEvents are the events on the default bus so far that tell of launches, ends
 // and failed launches, in order, but for those of the given number at the
 // beginning.
-func (b *Bench) News(after int) []string {
+func (b *Bench) LaunchEvents(after int) []string {
 	b.t.Helper()
 	var list []string
 	for _, p := range b.Events() {

@@ -157,7 +157,7 @@ func Start(t testing.TB, function spec.Spec, build lambda.Build, o Options) *Ben
 		Register: func(a lambda.Around) { b.around = append(b.around, a) },
 	}.WithReader(b.Function.Name)
 	b.restart()
-	b.Store = store.New(dynamodb.NewFromConfig(s.AsAdmin()), c.TableName).At(b.Now)
+	b.Store = store.New(dynamodb.NewFromConfig(s.AsAdmin()), c.TableName).WithClock(b.Now)
 	t.Cleanup(b.checkCalls)
 	return b
 }

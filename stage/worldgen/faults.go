@@ -20,7 +20,7 @@ import (
 )
 
 func endpointFaults() []Fault {
-	only := of(EndpointsOnly)
+	only := egressIn(EndpointsOnly)
 	var list []Fault
 	for _, service := range []string{"ec2", "ecr.api", "ecr.dkr", "sts"} {
 		list = append(list, Fault{Name: "no endpoint for " + service, Check: checkid.EndpointMissing, applies: only, breaks: func(w *World) {
@@ -29,13 +29,13 @@ func endpointFaults() []Fault {
 		}})
 	}
 	return append(list,
-		Fault{Name: "no default route beside a part of the endpoints", Check: checkid.EndpointMissing, applies: both(not(inIPv6), of(Mixed)), breaks: func(w *World) {
+		Fault{Name: "no default route beside a part of the endpoints", Check: checkid.EndpointMissing, applies: both(not(inIPv6), egressIn(Mixed)), breaks: func(w *World) {
 			dropDefault(w.table(w.Tables[0]))
 		}},
-		Fault{Name: "endpoints closed", Check: checkid.EndpointSecurityGroup, applies: of(EndpointsOnly, Mixed), breaks: func(w *World) {
+		Fault{Name: "endpoints closed", Check: checkid.EndpointSecurityGroup, applies: egressIn(EndpointsOnly, Mixed), breaks: func(w *World) {
 			w.securityGroup(w.endpointGroup).IpPermissions = []ec2types.IpPermission{permit("tcp", 443, 443, "10.9.0.0/16")}
 		}},
-		Fault{Name: "one endpoint closed", Check: checkid.EndpointSecurityGroup, applies: of(EndpointsOnly, Mixed), breaks: func(w *World) {
+		Fault{Name: "one endpoint closed", Check: checkid.EndpointSecurityGroup, applies: egressIn(EndpointsOnly, Mixed), breaks: func(w *World) {
 			id := w.id("sg")
 			w.File.EC2.SecurityGroups = append(w.File.EC2.SecurityGroups, ec2types.SecurityGroup{GroupId: &id, VpcId: &w.vpc, GroupName: aws.String("shut"), IpPermissionsEgress: w.anywhere("-1", 0, 0)})
 			w.vpcEndpoint("sts").Groups = []ec2types.SecurityGroupIdentifier{{GroupId: &id}}
@@ -51,10 +51,10 @@ func endpointFaults() []Fault {
 				t.Routes = without(t.Routes, func(r ec2types.Route) bool { return r.DestinationPrefixListId != nil })
 			})
 		}},
-		Fault{Name: "endpoint policy for somebody else", Check: checkid.EndpointPolicyDenies, applies: of(EndpointsOnly, Mixed), breaks: func(w *World) {
+		Fault{Name: "endpoint policy for somebody else", Check: checkid.EndpointPolicyDenies, applies: egressIn(EndpointsOnly, Mixed), breaks: func(w *World) {
 			w.vpcEndpoint("ecr.api").PolicyDocument = aws.String(`{"Statement":[{"Action":"*","Effect":"Allow","Principal":{"AWS":"arn:aws:iam::111122223333:role/deployer"},"Resource":"*"}]}`)
 		}},
-		Fault{Name: "endpoint policy for other buckets", Check: checkid.EndpointPolicyDenies, applies: of(EndpointsOnly, Mixed), breaks: func(w *World) {
+		Fault{Name: "endpoint policy for other buckets", Check: checkid.EndpointPolicyDenies, applies: egressIn(EndpointsOnly, Mixed), breaks: func(w *World) {
 			w.vpcEndpoint("s3").PolicyDocument = aws.String(`{"Statement":[{"Action":"s3:*","Effect":"Allow","Principal":"*","Resource":["arn:aws:s3:::our-bucket","arn:aws:s3:::our-bucket/*"]}]}`)
 		}},
 	)
@@ -674,10 +674,10 @@ func accessFaults() []Fault {
 }
 
 // zonal reports whether a NAT gateway of the nodes' VPC takes them out.
-func zonal() func(*World) bool { return of(NATPerZone, OneNAT, Mixed) }
+func zonal() func(*World) bool { return egressIn(NATPerZone, OneNAT, Mixed) }
 
 // ownNAT is a NAT gateway of the VPC, in a subnet or not.
-func ownNAT() func(*World) bool { return of(NATPerZone, OneNAT, Mixed, RegionalNAT) }
+func ownNAT() func(*World) bool { return egressIn(NATPerZone, OneNAT, Mixed, RegionalNAT) }
 
 // firstNAT is the NAT gateway behind the first route table.
 func (w *World) firstNAT() *ec2types.NatGateway {
@@ -703,10 +703,10 @@ func resolverFaults() []Fault {
 		{Name: "a DNS firewall blocks names of AWS", Check: checkid.DNSFirewall, applies: always, breaks: func(w *World) {
 			w.firewall("ALLOW", "*.eks.amazonaws.com.")
 		}},
-		{Name: "a resolver rule forwards names of AWS", Check: checkid.DNSResolverRule, applies: not(of(EndpointsOnly, SharedVPC)), breaks: func(w *World) {
+		{Name: "a resolver rule forwards names of AWS", Check: checkid.DNSResolverRule, applies: not(egressIn(EndpointsOnly, SharedVPC)), breaks: func(w *World) {
 			w.resolverRule("rslvr-rr-0aws", "amazonaws.com.", "FORWARD")
 		}},
-		{Name: "a private hosted zone hides names of AWS", Check: checkid.DNSPrivateZone, applies: not(of(EndpointsOnly, SharedVPC)), breaks: func(w *World) {
+		{Name: "a private hosted zone hides names of AWS", Check: checkid.DNSPrivateZone, applies: not(egressIn(EndpointsOnly, SharedVPC)), breaks: func(w *World) {
 			w.privateZone("Z01", region+".amazonaws.com.", "ec2."+region+".amazonaws.com.")
 		}},
 		{Name: "a Route 53 Profile brings a DNS firewall that blocks names of AWS", Check: checkid.DNSFirewall, applies: always, breaks: func(w *World) {
@@ -714,7 +714,7 @@ func resolverFaults() []Fault {
 			w.File.Route53Resolver.FirewallRuleGroupAssociations = nil
 			w.byProfile("firewall-rule-group/rslvr-frg-01", `{"priority":101}`)
 		}},
-		{Name: "a Route 53 Profile brings a resolver rule that forwards names of AWS", Check: checkid.DNSResolverRule, applies: not(of(EndpointsOnly, SharedVPC)), breaks: func(w *World) {
+		{Name: "a Route 53 Profile brings a resolver rule that forwards names of AWS", Check: checkid.DNSResolverRule, applies: not(egressIn(EndpointsOnly, SharedVPC)), breaks: func(w *World) {
 			w.resolverRule("rslvr-rr-0aws", "amazonaws.com.", "FORWARD")
 			w.File.Route53Resolver.ResolverRuleAssociations = nil
 			w.byProfile("resolver-rule/rslvr-rr-0aws", "")
@@ -780,15 +780,15 @@ func routeFaults() []Fault {
 		}
 	}
 	return []Fault{
-		{Name: "no default route", Check: checkid.RouteNoEgress, reach: keepsTable, applies: both(fourOnly, of(Public, NATPerZone, OneNAT, RegionalNAT, NATInstance, Transit)),
+		{Name: "no default route", Check: checkid.RouteNoEgress, reach: keepsTable, applies: both(fourOnly, egressIn(Public, NATPerZone, OneNAT, RegionalNAT, NATInstance, Transit)),
 			breaks: func(w *World) { dropDefault(w.table(w.Tables[0])) }},
-		{Name: "no route to the internet at all", Check: checkid.RouteNoEgress, Or: []checkid.ID{checkid.RouteIPv6NoEgress}, reach: keepsTable, applies: both(inIPv6, of(Public, NATPerZone, OneNAT)),
+		{Name: "no route to the internet at all", Check: checkid.RouteNoEgress, Or: []checkid.ID{checkid.RouteIPv6NoEgress}, reach: keepsTable, applies: both(inIPv6, egressIn(Public, NATPerZone, OneNAT)),
 			breaks: func(w *World) {
 				t := w.table(w.Tables[0])
 				dropDefault(t)
 				t.Routes = without(t.Routes, func(r ec2types.Route) bool { return aws.ToString(r.DestinationIpv6CidrBlock) == "::/0" })
 			}},
-		{Name: "the subnets lost their table", Check: checkid.RouteNoEgress, reach: keepsTable, applies: both(fourOnly, of(Public, NATPerZone, OneNAT), func(w *World) bool { return !w.Shape.MainTable }),
+		{Name: "the subnets lost their table", Check: checkid.RouteNoEgress, reach: keepsTable, applies: both(fourOnly, egressIn(Public, NATPerZone, OneNAT), func(w *World) bool { return !w.Shape.MainTable }),
 			breaks: func(w *World) {
 				// What is left is the main table, which has no route to the internet.
 				w.table(w.Tables[0]).Associations = nil
@@ -797,7 +797,7 @@ func routeFaults() []Fault {
 			r := w.firstDefault()
 			r.NatGatewayId, r.State = aws.String("nat-0dead"), ec2types.RouteStateBlackhole
 		}},
-		{Name: "internet gateway deleted", Check: checkid.RouteBlackhole, applies: both(fourOnly, of(Public)), breaks: func(w *World) {
+		{Name: "internet gateway deleted", Check: checkid.RouteBlackhole, applies: both(fourOnly, egressIn(Public)), breaks: func(w *World) {
 			w.File.EC2.InternetGateways = without(w.File.EC2.InternetGateways, func(g ec2types.InternetGateway) bool { return *g.InternetGatewayId == w.gateway })
 			for i := range w.File.EC2.RouteTables {
 				if r := defaultRoute(&w.File.EC2.RouteTables[i]); r != nil && aws.ToString(r.GatewayId) == w.gateway {
@@ -805,7 +805,7 @@ func routeFaults() []Fault {
 				}
 			}
 		}},
-		{Name: "the transit gateway's row is a blackhole", Check: checkid.RouteBlackhole, applies: of(Transit), breaks: func(w *World) {
+		{Name: "the transit gateway's row is a blackhole", Check: checkid.RouteBlackhole, applies: egressIn(Transit), breaks: func(w *World) {
 			for _, list := range w.File.EC2.TransitGatewayRoutes {
 				for i := range list {
 					if *list[i].DestinationCidrBlock == "0.0.0.0/0" {
@@ -815,7 +815,7 @@ func routeFaults() []Fault {
 				}
 			}
 		}},
-		{Name: "NAT instance gone", Check: checkid.RouteBlackhole, applies: of(NATInstance), breaks: func(w *World) {
+		{Name: "NAT instance gone", Check: checkid.RouteBlackhole, applies: egressIn(NATInstance), breaks: func(w *World) {
 			r := w.firstDefault()
 			w.File.EC2.Instances = without(w.File.EC2.Instances, func(i ec2types.Instance) bool { return *i.InstanceId == *r.InstanceId })
 			w.File.EC2.NetworkInterfaces = without(w.File.EC2.NetworkInterfaces, func(n ec2types.NetworkInterface) bool { return *n.NetworkInterfaceId == *r.NetworkInterfaceId })
@@ -829,23 +829,23 @@ func routeFaults() []Fault {
 			n.ConnectivityType = ec2types.ConnectivityTypePrivate
 			n.NatGatewayAddresses = nil
 		}},
-		{Name: "NAT gateway's subnet without a route to the internet", Check: checkid.RouteNATNoInternet, applies: both(fourOnly, of(NATPerZone, OneNAT, Mixed, Transit)), breaks: func(w *World) {
+		{Name: "NAT gateway's subnet without a route to the internet", Check: checkid.RouteNATNoInternet, applies: both(fourOnly, egressIn(NATPerZone, OneNAT, Mixed, Transit)), breaks: func(w *World) {
 			for i := range w.File.EC2.RouteTables {
 				if r := defaultRoute(&w.File.EC2.RouteTables[i]); r != nil && r.GatewayId != nil {
 					dropDefault(&w.File.EC2.RouteTables[i])
 				}
 			}
 		}},
-		{Name: "the regional NAT gateway's table without a route to the internet", Check: checkid.RouteNATNoInternet, applies: of(RegionalNAT), breaks: func(w *World) {
+		{Name: "the regional NAT gateway's table without a route to the internet", Check: checkid.RouteNATNoInternet, applies: egressIn(RegionalNAT), breaks: func(w *World) {
 			dropDefault(w.table(*w.nat(w.nats[0]).RouteTableId))
 		}},
-		{Name: "no public addresses", Check: checkid.RouteIGWNoPublicIP, applies: both(fourOnly, of(Public)), breaks: func(w *World) {
+		{Name: "no public addresses", Check: checkid.RouteIGWNoPublicIP, applies: both(fourOnly, egressIn(Public)), breaks: func(w *World) {
 			for _, id := range w.Subnets {
 				w.subnet(id).MapPublicIpOnLaunch = aws.Bool(false)
 			}
 			w.young(func(i *ec2types.Instance) { i.PublicIpAddress = nil })
 		}},
-		{Name: "internet gateway detached", Check: checkid.RouteIGWDetached, applies: both(fourOnly, of(Public, NATPerZone, OneNAT, Mixed, RegionalNAT, NATInstance)), breaks: func(w *World) {
+		{Name: "internet gateway detached", Check: checkid.RouteIGWDetached, applies: both(fourOnly, egressIn(Public, NATPerZone, OneNAT, Mixed, RegionalNAT, NATInstance)), breaks: func(w *World) {
 			find(w.File.EC2.InternetGateways, func(g *ec2types.InternetGateway) bool { return *g.InternetGatewayId == w.gateway }).Attachments = nil
 			for i := range w.File.EC2.RouteTables {
 				if r := defaultRoute(&w.File.EC2.RouteTables[i]); r != nil && aws.ToString(r.GatewayId) == w.gateway {
@@ -853,22 +853,22 @@ func routeFaults() []Fault {
 				}
 			}
 		}},
-		{Name: "VPC Block Public Access, both ways", Check: checkid.RouteBlockedPublicAccess, applies: of(Public, NATPerZone, OneNAT, RegionalNAT, NATInstance), breaks: func(w *World) {
+		{Name: "VPC Block Public Access, both ways", Check: checkid.RouteBlockedPublicAccess, applies: egressIn(Public, NATPerZone, OneNAT, RegionalNAT, NATInstance), breaks: func(w *World) {
 			w.blockPublicAccess(ec2types.InternetGatewayBlockModeBlockBidirectional)
 		}},
-		{Name: "VPC Block Public Access, of what comes in", Check: checkid.RouteBlockedPublicAccess, applies: of(Public, NATInstance), breaks: func(w *World) {
+		{Name: "VPC Block Public Access, of what comes in", Check: checkid.RouteBlockedPublicAccess, applies: egressIn(Public, NATInstance), breaks: func(w *World) {
 			w.blockPublicAccess(ec2types.InternetGatewayBlockModeBlockIngress)
 		}},
-		{Name: "NAT instance checks its packets", Check: checkid.RouteNATInstanceSourceCheck, applies: of(NATInstance), breaks: func(w *World) {
+		{Name: "NAT instance checks its packets", Check: checkid.RouteNATInstanceSourceCheck, applies: egressIn(NATInstance), breaks: func(w *World) {
 			w.natInterface().SourceDestCheck = aws.Bool(true)
 		}},
-		{Name: "NAT instance stopped", Check: checkid.RouteNATInstanceSourceCheck, applies: of(NATInstance), breaks: func(w *World) {
+		{Name: "NAT instance stopped", Check: checkid.RouteNATInstanceSourceCheck, applies: egressIn(NATInstance), breaks: func(w *World) {
 			w.instance(*w.firstDefault().InstanceId).State = &ec2types.InstanceState{Name: ec2types.InstanceStateNameStopped, Code: aws.Int32(80)}
 			w.firstDefault().State = ec2types.RouteStateBlackhole
 		}},
-		{Name: "the public endpoint admits others only", Check: checkid.RouteAPIPublicCIDR, applies: both(of(Public, NATPerZone, OneNAT, Mixed, RegionalNAT, Transit, NATInstance), func(w *World) bool { return w.Shape.Access == PublicAPI }),
+		{Name: "the public endpoint admits others only", Check: checkid.RouteAPIPublicCIDR, applies: both(egressIn(Public, NATPerZone, OneNAT, Mixed, RegionalNAT, Transit, NATInstance), func(w *World) bool { return w.Shape.Access == PublicAPI }),
 			breaks: func(w *World) { w.eks().ResourcesVpcConfig.PublicAccessCidrs = []string{"198.51.100.0/24"} }},
-		{Name: "no IPv6 route out", Check: checkid.RouteIPv6NoEgress, reach: keepsTable, applies: both(inIPv6, of(Public, NATPerZone, OneNAT, Mixed)), breaks: func(w *World) {
+		{Name: "no IPv6 route out", Check: checkid.RouteIPv6NoEgress, reach: keepsTable, applies: both(inIPv6, egressIn(Public, NATPerZone, OneNAT, Mixed)), breaks: func(w *World) {
 			t := w.table(w.Tables[0])
 			t.Routes = without(t.Routes, func(r ec2types.Route) bool { return aws.ToString(r.DestinationIpv6CidrBlock) == "::/0" })
 		}},

@@ -76,7 +76,7 @@ func templateChanges() []struct {
 		{"a metadata service that is off", always, func(_ *World, v *version) {
 			v.data.MetadataOptions = &ec2types.LaunchTemplateInstanceMetadataOptions{HttpEndpoint: ec2types.LaunchTemplateInstanceMetadataEndpointStateDisabled}
 		}},
-		{"no public addresses", of(Public), func(w *World, v *version) {
+		{"no public addresses", egressIn(Public), func(w *World, v *version) {
 			v.data.NetworkInterfaces = []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecification{{DeviceIndex: aws.Int32(0), AssociatePublicIpAddress: aws.Bool(false), Groups: v.data.SecurityGroupIds}}
 			v.data.SecurityGroupIds = nil
 		}},
@@ -282,6 +282,6 @@ func compare(t *testing.T, counts map[string]int, seed uint64, w *World, what []
 		counts[mistaken]++
 	}
 	if said == accepts && came != joins || said == refuses && came == joins {
-		t.Errorf("seed %d: %v\n\tpreflight: %s%s\n\tthe world: %s\n\t%s", seed, what, said, told(v), came, w.Shape)
+		t.Errorf("seed %d: %v\n\tpreflight: %s%s\n\tthe world: %s\n\t%s", seed, what, said, verdictLine(v), came, w.Shape)
 	}
 }

@@ -35,7 +35,7 @@ import (
 
 // planned is how many of each kind are planned in as many worlds. By default that is
 // about two for each way in which a plan or a world is broken here.
-var planned = flag.Int("planned", testfull.Of(1000, 60), "how many nodegroups, launch templates, NodePools and subnets each to plan, judge and make")
+var planned = flag.Int("planned", testfull.Count(1000, 60), "how many nodegroups, launch templates, NodePools and subnets each to plan, judge and make")
 
 // plan is a nodegroup in the making.
 type plan struct {
@@ -129,7 +129,7 @@ func changes() []change {
 		{"groups that let all out and nothing in", always, func(w *World, p *plan) {
 			p.template().SecurityGroupIds = []string{w.addGroup("open", nil, w.anywhere("-1", 0, 0))}
 		}},
-		{"a template without public addresses", of(Public), func(w *World, p *plan) {
+		{"a template without public addresses", egressIn(Public), func(w *World, p *plan) {
 			p.template().NetworkInterfaces = []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecification{{DeviceIndex: aws.Int32(0), AssociatePublicIpAddress: aws.Bool(false), Groups: []string{w.nodeGroup}}}
 			p.template().SecurityGroupIds = nil
 		}},
@@ -354,7 +354,7 @@ func TestPreflightAgreesWithTheWorld(t *testing.T) {
 			counts[mistaken]++
 		}
 		if said == accepts && came != joins || said == refuses && came == joins {
-			t.Errorf("seed %d: %v\n\tpreflight: %s%s\n\tthe world: %s\n\t%s", seed, p.what, said, told(v), came, w.Shape)
+			t.Errorf("seed %d: %v\n\tpreflight: %s%s\n\tthe world: %s\n\t%s", seed, p.what, said, verdictLine(v), came, w.Shape)
 		}
 	}
 	t.Logf("of %d: %v", *planned, counts)
@@ -395,8 +395,8 @@ func onPage(t *testing.T, kind string, counts map[string]int) {
 	}
 }
 
-// told is a verdict in a line.
-func told(v preflight.Verdict) string {
+// verdictLine is a verdict in a line.
+func verdictLine(v preflight.Verdict) string {
 	var text string
 	for _, r := range v.Refused {
 		text += fmt.Sprintf(" [%s: %s]", r.ID, r.Title)

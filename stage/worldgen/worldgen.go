@@ -430,7 +430,7 @@ func (f Fault) Applies(w *World) bool { return f.Except[w.Shape.Fleet] == "" && 
 func (f Fault) Break(w *World) []string {
 	failing := w.Young
 	if f.reach == keepsTable {
-		failing = w.behind(w.Tables[0])
+		failing = w.youngBehind(w.Tables[0])
 	}
 	f.breaks(w)
 	w.File.Expect.Healthy = false
@@ -443,8 +443,8 @@ func (f Fault) Break(w *World) []string {
 	return failing
 }
 
-// behind are the young instances for which a route table is in force.
-func (w *World) behind(table string) []string {
+// youngBehind are the young instances for which a route table is in force.
+func (w *World) youngBehind(table string) []string {
 	if len(w.Tables) == 1 {
 		return w.Young
 	}
@@ -462,8 +462,8 @@ func (w *World) behind(table string) []string {
 // always applies everywhere.
 func always(*World) bool { return true }
 
-// of applies where the egress is one of some.
-func of(kinds ...Egress) func(*World) bool {
+// egressIn applies where the egress is one of some.
+func egressIn(kinds ...Egress) func(*World) bool {
 	return func(w *World) bool { return slices.Contains(kinds, w.Shape.Egress) }
 }
 

@@ -112,8 +112,8 @@ func TestFleetsAreMany(t *testing.T) {
 //
 //	go test ./stage/worldgen -seeds=5000 -each=50 -timeout=2h
 var (
-	seeds = flag.Int("seeds", testfull.Of(60, 20), "how many healthy worlds to generate")
-	each  = flag.Int("each", testfull.Of(3, 1), "how many worlds to break with each fault")
+	seeds = flag.Int("seeds", testfull.Count(60, 20), "how many healthy worlds to generate")
+	each  = flag.Int("each", testfull.Count(3, 1), "how many worlds to break with each fault")
 	only  = flag.Int64("seed", -1, "play this seed alone")
 	keep  = flag.String("keep", "", "write the worlds that fail into this folder, as YAML")
 )
@@ -281,7 +281,7 @@ func TestOneFaultOfNodePools(t *testing.T) {
 				if f.Except[fleet] != "" {
 					return
 				}
-				list := played(testfull.Of(2, 1), firstOf(f)+1000, func(w *World) bool { return w.Shape.Fleet == fleet && f.Applies(w) })
+				list := played(testfull.Count(2, 1), firstOf(f)+1000, func(w *World) bool { return w.Shape.Fleet == fleet && f.Applies(w) })
 				if len(list) == 0 {
 					t.Fatal("applies to no world, and why is not said")
 				}
@@ -327,7 +327,7 @@ func (f Fault) named(t *testing.T, got seen) {
 // worlds of every shape, and that nothing is flagged meanwhile: neither its dry runs nor
 // its fleets are a fault.
 func TestKarpenterLaunches(t *testing.T) {
-	for _, seed := range played(testfull.Of(40, 8), 0, func(w *World) bool {
+	for _, seed := range played(testfull.Count(40, 8), 0, func(w *World) bool {
 		return w.Shape.Fleet == Karpenter && w.Shape.Egress != SharedVPC // whose owner's routes the world does not know
 	}) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {

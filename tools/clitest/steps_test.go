@@ -518,14 +518,14 @@ func play(t *testing.T, cli tool) []entry {
 	return entries
 }
 
-// patience is how long something that is awaited may take, on the wall.
-const patience = 60 * time.Second
+// awaitTimeout is how long something that is awaited may take, on the wall.
+const awaitTimeout = 60 * time.Second
 
 // try runs a command until it prints what is wanted: once, or where something
 // is awaited until its time is up.
 func try(t *testing.T, sh *shell, st step, command string, known map[string]string) (string, bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(awaitTimeout); ; {
 		output, status, err := sh.run(t.Context(), command)
 		if err != nil {
 			t.Error(err)
@@ -580,7 +580,7 @@ func fill(text string, known map[string]string) string {
 // first line.
 func awaitSlack(t *testing.T, s *stage.Stage, want string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), awaitTimeout)
 	defer cancel()
 	for {
 		list := s.Slack.Messages(stage.Channel)

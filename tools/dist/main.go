@@ -395,7 +395,7 @@ type program struct {
 }
 
 // version is that which Go wrote into it.
-func (p program) version() string { return version.Of(p.infos[0]) }
+func (p program) version() string { return version.FromBuildInfo(p.infos[0]) }
 
 // buildAll builds the command and the stage for each platform, and the functions.
 func buildAll(o options, work string) ([]program, error) {

@@ -66,7 +66,7 @@ func Route(t *template.Template, bus string, event []byte) ([]string, error) {
 			continue
 		}
 		for _, target := range rule.Targets {
-			woken = append(woken, behind(t, target.ARN))
+			woken = append(woken, functionOf(t, target.ARN))
 		}
 	}
 	slices.Sort(woken)
@@ -81,8 +81,8 @@ func Own(t *template.Template) string {
 	return t.Buses[0].Name
 }
 
-// behind names the function that a target reaches.
-func behind(t *template.Template, arn string) string {
+// functionOf names the function that a target reaches.
+func functionOf(t *template.Template, arn string) string {
 	for _, f := range t.Functions {
 		if f.ARN == arn {
 			return name(f.Name)

@@ -141,7 +141,7 @@ func claimsOfAddresses() []claim {
 		}},
 		{form(`(?:^|[.;] )([\d,]+)(?: are)? free\b`), func(s said) string {
 			for subnet, n := range s.facts.Free {
-				if n == amount(s.m[1]) && tells(s.lines, subnet) {
+				if n == amount(s.m[1]) && containsWords(s.lines, subnet) {
 					return ""
 				}
 			}
@@ -202,7 +202,7 @@ func (f *Facts) branches() map[string]bool {
 	return ids
 }
 
-func tells(lines []Line, words string) bool {
+func containsWords(lines []Line, words string) bool {
 	for _, l := range lines {
 		if strings.Contains(l.Text, words) {
 			return true

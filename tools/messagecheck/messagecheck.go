@@ -574,7 +574,7 @@ func (f *Facts) Answered(out any, err error) {
 
 // Look completes them with what Kubernetes answers, and with the world's own counts.
 func (f *Facts) Look(w *world.World) error {
-	of, err := Of(w)
+	of, err := WorldOf(w)
 	if err != nil {
 		return err
 	}
@@ -756,8 +756,8 @@ type Group struct {
 	Instances    []string
 }
 
-// Of looks at a world.
-func Of(w *world.World) (World, error) {
+// WorldOf looks at a world.
+func WorldOf(w *world.World) (World, error) {
 	of := World{
 		Account: w.Account(), Now: w.Now(), Free: map[string]int{}, Launched: map[string]time.Time{}, Alive: map[string]bool{}, Ready: map[string]bool{}, Cordoned: map[string]int{},
 		Image: map[string]string{}, Type: map[string]string{}, Subnet: map[string]string{},

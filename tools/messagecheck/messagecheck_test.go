@@ -27,8 +27,8 @@ import (
 	"rollcall/tools/testfull"
 )
 
-// says writes lines as blocks: "Label: text", with times as {15:04}.
-func says(t *testing.T, lines ...string) []byte {
+// blocksOf writes lines as blocks: "Label: text", with times as {15:04}.
+func blocksOf(t *testing.T, lines ...string) []byte {
 	t.Helper()
 	var list []map[string]any
 	for n, line := range lines {
@@ -141,7 +141,7 @@ func TestContradictions(t *testing.T) {
 		"affected otherwise":      {[]string{"✅ prod · x", "Was: No route. 12 instances affected: 3 joined, 8 are not Ready."}, "12 affected, and how they stand makes 11"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Contradictions(says(t, test.lines...), false)
+			got, err := Contradictions(blocksOf(t, test.lines...), false)
 			switch {
 			case err != nil:
 				t.Fatal(err)
@@ -162,7 +162,7 @@ func TestContradictions(t *testing.T) {
 
 // TestElsewhere: another number in a mail than in the message is found.
 func TestElsewhere(t *testing.T) {
-	blocks := says(t, "prod · 9 of 12 instances cannot join: rtb-0cd2", "Impact: 9 of 12 new instances not Ready, since {14:59}.")
+	blocks := blocksOf(t, "prod · 9 of 12 instances cannot join: rtb-0cd2", "Impact: 9 of 12 new instances not Ready, since {14:59}.")
 	for text, want := range map[string]int{
 		"Critical: prod · 9 of 12 instances cannot join: rtb-0cd2\n\nImpact: 9 of 12 new instances not Ready, since 14:59 UTC.": 0,
 		"9 of 12, since 2026-11-20 14:59:03 UTC (rtb-0cd2).":                                                                    0,
@@ -186,7 +186,7 @@ func TestNumbersFollowFromTheWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	every := testfull.Of(1, 8)
+	every := testfull.Count(1, 8)
 	var read tally
 	for n, path := range paths {
 		if n%every > 0 || filepath.Base(path) == "unseen.yaml" {
@@ -195,8 +195,8 @@ func TestNumbersFollowFromTheWorld(t *testing.T) {
 		read.play(t, path)
 	}
 	t.Logf("held: %+v", read)
-	if read.Messages < testfull.Of(200, 100) || read.Counts < testfull.Of(100, 50) || read.Capacity < testfull.Of(35, 15) || read.Free < testfull.Of(1, 0) || read.Times < testfull.Of(500, 250) ||
-		read.Spans < testfull.Of(90, 45) || read.Elsewhere < testfull.Of(5000, 2500) || read.Sums < testfull.Of(1, 0) || read.Every < testfull.Of(1000, 500) || read.Missed*50 > read.Changed {
+	if read.Messages < testfull.Count(200, 100) || read.Counts < testfull.Count(100, 50) || read.Capacity < testfull.Count(35, 15) || read.Free < testfull.Count(1, 0) || read.Times < testfull.Count(500, 250) ||
+		read.Spans < testfull.Count(90, 45) || read.Elsewhere < testfull.Count(5000, 2500) || read.Sums < testfull.Count(1, 0) || read.Every < testfull.Count(1000, 500) || read.Missed*50 > read.Changed {
 		t.Errorf("%+v: it looks for the wrong words", read)
 	}
 }
@@ -403,7 +403,7 @@ func (c *tally) elsewhere(t *testing.T, i incident.Incident, now time.Time, bloc
 	words := slack.Words(i, slack.Options{Actions: true, Now: now})
 	e := incident.Event{Kind: incident.EventChanged, State: i.State, Resolution: i.Resolution, Cluster: i.Key.Cluster, Check: i.Key.Check, Resource: i.Key.Resource, At: now}
 	words.Console, words.Docs = "", "" // their addresses are behind words in Slack
-	n := message.News{Type: e.Kind.DetailType(), ID: "1", At: now, Incident: &e, Words: words}
+	n := message.Event{Type: e.Kind.DetailType(), ID: "1", At: now, Incident: &e, Words: words}
 	card, err := message.ToTeams(n)
 	if err != nil {
 		t.Fatal(err)

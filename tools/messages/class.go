@@ -28,8 +28,8 @@ func (c class) kind() class {
 
 // known reports whether the engine has a row that knows a text.
 func known(line string) bool {
-	told := text.Tell(line)
-	return told.Check != "" || told.Meaning != text.Tell("").Meaning
+	told := text.Classify(line)
+	return told.Check != "" || told.Meaning != text.Classify("").Meaning
 }
 
 // classifier holds the rules, compiled.

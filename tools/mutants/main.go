@@ -87,7 +87,7 @@ func mutants(ctx context.Context, o options, names []string, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	list, err := excuses(filepath.Join(root, o.Excused))
+	list, err := readExemptions(filepath.Join(root, o.Excused))
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func mutants(ctx context.Context, o options, names []string, out io.Writer) erro
 }
 
 // one tries the mutants of one package, with the tests of some.
-func one(ctx context.Context, o options, root, name string, tested []string, list []*excuse, out io.Writer) (score, error) {
+func one(ctx context.Context, o options, root, name string, tested []string, list []*exemption, out io.Writer) (score, error) {
 	began := time.Now()
 	pkg, err := load(ctx, root, name)
 	if err != nil {
@@ -152,7 +152,7 @@ func one(ctx context.Context, o options, root, name string, tested []string, lis
 	if err != nil {
 		return score{}, err
 	}
-	if err := excused(results, changed.Mutants, list, name); err != nil {
+	if err := applyExemptions(results, changed.Mutants, list, name); err != nil {
 		return score{}, err
 	}
 	var s score
@@ -248,8 +248,8 @@ func moduleRoot(ctx context.Context) (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
 
-// excuse is a mutant that no test can tell from the code, and why.
-type excuse struct {
+// exemption is a mutant that no test can tell from the code, and why.
+type exemption struct {
 	Package  string
 	Function string
 	Operator operator
@@ -259,13 +259,13 @@ type excuse struct {
 	Reason   string
 }
 
-// excuses reads the file of excused mutants.
-func excuses(path string) ([]*excuse, error) {
+// readExemptions reads the file of excused mutants.
+func readExemptions(path string) ([]*exemption, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	var list []*excuse
+	var list []*exemption
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(&list); err != nil {
@@ -279,28 +279,28 @@ func excuses(path string) ([]*excuse, error) {
 	return list, nil
 }
 
-func (e *excuse) String() string {
+func (e *exemption) String() string {
 	return fmt.Sprintf("%s: %s: %s: %s → %s", e.Package, e.Function, e.Operator, e.Before, e.After)
 }
 
-func (e *excuse) is(m mutant) bool {
+func (e *exemption) matches(m mutant) bool {
 	return e.Package == m.Package && e.Function == m.Function && e.Operator == m.Operator && e.Before == m.Before && e.After == m.After && e.Again == m.Again
 }
 
-// excused gives a package's mutants their reasons. An entry for a mutant that is
+// applyExemptions gives a package's mutants their reasons. An entry for a mutant that is
 // no longer there is refused: it would excuse the next one that looks like it.
 // So is one for a mutant that a test notices.
-func excused(results []result, all []mutant, list []*excuse, name string) error {
+func applyExemptions(results []result, all []mutant, list []*exemption, name string) error {
 	var wrong []error
 	for _, e := range list {
 		if e.Package != name {
 			continue
 		}
-		if !slices.ContainsFunc(all, e.is) {
+		if !slices.ContainsFunc(all, e.matches) {
 			wrong = append(wrong, fmt.Errorf("excused, but no mutant: %s", e))
 		}
 		for i := range results {
-			if !e.is(results[i].mutant) {
+			if !e.matches(results[i].mutant) {
 				continue
 			}
 			results[i].Reason = e.Reason

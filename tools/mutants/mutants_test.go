@@ -148,33 +148,33 @@ const module = "example.org/m"
 
 func TestExcusesAreHeldToTheCode(t *testing.T) {
 	there := mutant{Package: "p", Function: "f", Operator: boundary, Before: "a < b", After: "a <= b"}
-	entry := func(change func(*excuse)) []*excuse {
-		e := &excuse{Package: "p", Function: "f", Operator: boundary, Before: "a < b", After: "a <= b", Reason: "why"}
+	entry := func(change func(*exemption)) []*exemption {
+		e := &exemption{Package: "p", Function: "f", Operator: boundary, Before: "a < b", After: "a <= b", Reason: "why"}
 		change(e)
-		return []*excuse{e}
+		return []*exemption{e}
 	}
 	for _, test := range []struct {
 		name string
-		list []*excuse
+		list []*exemption
 		fate fate
 		want string // refused with
 	}{
-		{"as it is", entry(func(*excuse) {}), lived, ""},
-		{"of a package that is not tried", entry(func(e *excuse) { e.Package, e.Function = "q", "none" }), lived, ""},
-		{"noticed by a test", entry(func(*excuse) {}), killed, "excused, but a test notices it"},
-		{"noticed by a time limit", entry(func(*excuse) {}), timedOut, "excused, but a test notices it"},
-		{"another function", entry(func(e *excuse) { e.Function = "g" }), lived, "excused, but no mutant"},
-		{"another operator", entry(func(e *excuse) { e.Operator = negate }), lived, "excused, but no mutant"},
-		{"another text", entry(func(e *excuse) { e.Before = "a < c" }), lived, "excused, but no mutant"},
-		{"another change", entry(func(e *excuse) { e.After = "a > b" }), lived, "excused, but no mutant"},
-		{"one more of the same", entry(func(e *excuse) { e.Again = 1 }), lived, "excused, but no mutant"},
+		{"as it is", entry(func(*exemption) {}), lived, ""},
+		{"of a package that is not tried", entry(func(e *exemption) { e.Package, e.Function = "q", "none" }), lived, ""},
+		{"noticed by a test", entry(func(*exemption) {}), killed, "excused, but a test notices it"},
+		{"noticed by a time limit", entry(func(*exemption) {}), timedOut, "excused, but a test notices it"},
+		{"another function", entry(func(e *exemption) { e.Function = "g" }), lived, "excused, but no mutant"},
+		{"another operator", entry(func(e *exemption) { e.Operator = negate }), lived, "excused, but no mutant"},
+		{"another text", entry(func(e *exemption) { e.Before = "a < c" }), lived, "excused, but no mutant"},
+		{"another change", entry(func(e *exemption) { e.After = "a > b" }), lived, "excused, but no mutant"},
+		{"one more of the same", entry(func(e *exemption) { e.Again = 1 }), lived, "excused, but no mutant"},
 	} {
 		results := []result{{mutant: there, Fate: test.fate}}
-		err := excused(results, []mutant{there}, test.list, "p")
+		err := applyExemptions(results, []mutant{there}, test.list, "p")
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
-		if own := test.list[0].is(there); (results[0].Reason == "why") != own {
+		if own := test.list[0].matches(there); (results[0].Reason == "why") != own {
 			t.Errorf("%s: the reason is %q", test.name, results[0].Reason)
 		}
 	}
@@ -187,7 +187,7 @@ func TestAnExcuseHasAReason(t *testing.T) {
 		"- {package: p, because: it is}": "field because not found",
 	} {
 		testfile.Write(t, path, []byte(text))
-		if _, err := excuses(path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readExemptions(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}

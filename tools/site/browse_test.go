@@ -76,8 +76,8 @@ func visit(ctx context.Context, b *browser.Tab, address string) error {
 	return browser.Do(ctx, b, chromedp.Navigate(address), chromedp.Evaluate[chromedp.Void](script))
 }
 
-// patience is how long one page may take on a busy machine.
-func patience(t *testing.T) context.Context {
+// minute is how long one page may take on a busy machine.
+func minute(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
@@ -173,7 +173,7 @@ func TestSearch(t *testing.T) {
 		{"there are no AWS credentials", "/troubleshoot.html#there-are-no-aws-credentials", "there are no AWS credentials"},
 		{"route/no-egress", "/checks/route/no-egress.html", "The subnet has no route to the internet"},
 	} {
-		ctx := patience(t)
+		ctx := minute(t)
 		if err := visit(ctx, b, address+"/"); err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestAxe(t *testing.T) {
 	b := open(t, t.Context(), false)
 	look := func(t *testing.T, what string) {
 		t.Helper()
-		ctx := patience(t)
+		ctx := minute(t)
 		if err := browser.Do(ctx, b, chromedp.Evaluate[chromedp.Void](string(rules)+";true")); err != nil {
 			t.Fatal(err)
 		}
@@ -228,14 +228,14 @@ func TestAxe(t *testing.T) {
 	}
 	for _, page := range []string{"/", "/start.html", "/deploy.html", "/troubleshoot.html", "/stories.html", "/checks/", "/checks/route/no-egress.html", "/settings.html", "/command.html", "/permissions.html", "/spot.html", "/404.html"} {
 		t.Run(page, func(t *testing.T) {
-			if err := visit(patience(t), b, address+page); err != nil {
+			if err := visit(minute(t), b, address+page); err != nil {
 				t.Fatal(err)
 			}
 			look(t, page)
 		})
 	}
 	t.Run("phone", func(t *testing.T) {
-		ctx := patience(t)
+		ctx := minute(t)
 		if err := b.Widen(ctx, true); err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +249,7 @@ func TestAxe(t *testing.T) {
 		look(t, "the menu on a phone")
 	})
 	t.Run("search", func(t *testing.T) {
-		ctx := patience(t)
+		ctx := minute(t)
 		if err := b.Widen(ctx, false); err != nil {
 			t.Fatal(err)
 		}

@@ -11,9 +11,9 @@ const Variable = "ROLLCALL_TEST_FULL"
 // Asked reports whether tests are to play all that they have.
 func Asked() bool { return os.Getenv(Variable) != "" }
 
-// Of is the full number where that is asked for, and the smaller one else. Each use
+// Count is the full number where that is asked for, and the smaller one else. Each use
 // says in a comment what the smaller number still shows.
-func Of(full, smaller int) int {
+func Count(full, smaller int) int {
 	if Asked() {
 		return full
 	}

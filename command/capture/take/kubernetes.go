@@ -469,7 +469,7 @@ func newLimits() *limits {
 
 // enter waits until a call may be made. Its end must be told.
 func (l *limits) enter(ctx context.Context, service, operation string) (leave func(), err error) {
-	if err := l.of(service, operation).Wait(ctx); err != nil {
+	if err := l.limiter(service, operation).Wait(ctx); err != nil {
 		return nil, err
 	}
 	select {
@@ -480,7 +480,7 @@ func (l *limits) enter(ctx context.Context, service, operation string) (leave fu
 	}
 }
 
-func (l *limits) of(service, operation string) *rate.Limiter {
+func (l *limits) limiter(service, operation string) *rate.Limiter {
 	key := service
 	if service == "ec2" {
 		key += ":" + operation // EC2 has a bucket for each of its APIs

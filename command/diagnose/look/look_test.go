@@ -49,8 +49,8 @@ func blackhole(t *testing.T) Account {
 	return Account{ID: a.ID, Region: a.Region, AWS: open.AWS, Endpoints: open.Endpoints, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)}
 }
 
-// told are the functions that told something, in their order, with their first cause.
-func told(s Seen) []string {
+// firstCauses are the functions that told something, in their order, with their first cause.
+func firstCauses(s Seen) []string {
 	var list []string
 	for _, o := range s.Observations {
 		cause := ""
@@ -72,7 +72,7 @@ func TestAt(t *testing.T) {
 		t.Fatal(err, s.Failed)
 	}
 	want := []string{"join-check route/blackhole", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch"}
-	got := told(s)
+	got := firstCauses(s)
 	for i := range got {
 		if i > 0 {
 			got[i], _, _ = strings.Cut(got[i], " ") // advice
@@ -87,7 +87,7 @@ func TestAt(t *testing.T) {
 	}
 	a.Clusters = []string{"other"}
 	if s, err = At(t.Context(), a); err != nil || len(s.Observations)+len(s.Failed) > 0 {
-		t.Errorf("%v: a cluster that is not there tells %q, %v", err, told(s), s.Failed)
+		t.Errorf("%v: a cluster that is not there tells %q, %v", err, firstCauses(s), s.Failed)
 	}
 }
 
@@ -119,8 +119,8 @@ func TestRefusedCalls(t *testing.T) {
 			a.Clusters = []string{"eks-workshop"}
 			a.Refused = func(context.Context) []Record { return tt.records }
 			s, err := At(t.Context(), a)
-			if err != nil || len(s.Failed) > 0 || !strings.HasPrefix(told(s)[0], tt.first) {
-				t.Errorf("%v, %v, told %q, want %s first", err, s.Failed, told(s), tt.first)
+			if err != nil || len(s.Failed) > 0 || !strings.HasPrefix(firstCauses(s)[0], tt.first) {
+				t.Errorf("%v, %v, told %q, want %s first", err, s.Failed, firstCauses(s), tt.first)
 			}
 		})
 	}

@@ -94,7 +94,7 @@ func Write(to io.Writer, p Page) error {
 			advice = append(advice, i)
 			continue
 		}
-		b.incident(i, p.of(i))
+		b.incident(i, p.diagramsFor(i))
 	}
 	if len(p.NotRun) > 0 {
 		b.WriteString("<section class=\"unsure\">\n<div class=\"label\">NOT CHECKED</div>\n<table>\n")
@@ -262,9 +262,9 @@ func (b *builder) instances(ids []string) {
 
 func joined(list []string) string { return strings.Join(list, ", ") }
 
-// of are the diagrams that show an incident: those of the network that it is about,
+// diagramsFor are the diagrams that show an incident: those of the network that it is about,
 // and in which its instances are.
-func (p Page) of(i Incident) []Diagram {
+func (p Page) diagramsFor(i Incident) []Diagram {
 	var list []Diagram
 	for _, d := range p.Diagrams {
 		if d.shows(i) {
@@ -359,13 +359,13 @@ func Diagrams(s *snapshot.Snapshot) []Diagram {
 		}
 	}
 	var list []Diagram
-	for _, t := range scope.Lots {
+	for _, t := range scope.Tables {
 		d := Diagram{Cluster: s.Cluster.Name, Table: t.Table.ID, Main: t.Table.Fallback, Subnets: t.IDs(), ACLs: acls}
 		for _, id := range d.Subnets {
-			for _, i := range scope.All[id] {
+			for _, i := range scope.RunningBySubnet[id] {
 				d.Instances = append(d.Instances, i.ID)
 			}
-			for _, i := range scope.Fell[id] {
+			for _, i := range scope.TerminatedBySubnet[id] {
 				d.Instances = append(d.Instances, i.ID)
 			}
 		}

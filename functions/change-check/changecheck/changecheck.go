@@ -70,7 +70,7 @@ type handler struct {
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	h := handler{
 		Detector: detect.New(spec.Name, e, nil, nil), // it takes no snapshot, and tells changes alone
-		memory:   store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
+		memory:   store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke),
 		reader:   func() Reader { return gather.NewTrail(e.Watched(), e.Sleep) },
 		send:     queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Changes: e.Config.ChangeQueueURL, Spoke: e.Config.Spoke},
 		own:      own(lambdacontext.FunctionName, e.Config.Spoke),
@@ -232,7 +232,7 @@ func (h handler) cases(ctx context.Context, wakes []wake) ([]incidentCase, error
 		c := incidentCase{wake: w, inc: known[cluster][i]}
 		var launches []snapshot.Past
 		for _, since := range []time.Duration{trail.Usual, trail.Kept} {
-			launches = past.of(ctx, cluster, since)
+			launches = past.history(ctx, cluster, since)
 			if c.window = trail.WindowOf(c.inc, launches, past.now); !c.window.From.IsZero() {
 				break
 			}
@@ -282,7 +282,7 @@ type pasts struct {
 	wrong  map[string]error
 }
 
-func (p *pasts) of(ctx context.Context, cluster string, since time.Duration) []snapshot.Past {
+func (p *pasts) history(ctx context.Context, cluster string, since time.Duration) []snapshot.Past {
 	name := cluster + "/" + since.String()
 	list, ok := p.read[name]
 	if !ok {

@@ -138,7 +138,7 @@ func deleted(id string, at time.Time) trail.Record {
 	return trail.Record{ID: id, At: at, Source: "ec2.amazonaws.com", Call: "DeleteRoute", Actor: trail.Actor{Name: "alice", Principal: "arn:aws:iam::111122223333:user/alice"}, Asked: []trail.Text{{Field: "routeTableId", Value: table}}}
 }
 
-func told(kind, cluster string) string {
+func incidentEvent(kind, cluster string) string {
 	return fmt.Sprintf(`{"id":"e1","source":"rollcall","detail-type":"Rollcall Incident %s","time":"2026-11-20T14:59:05Z","detail":{"cluster":%q,"check":"route/no-egress","resource":%q}}`, kind, cluster, table)
 }
 
@@ -165,7 +165,7 @@ func TestWhatChanged(t *testing.T) {
 	other := deleted("other", opened.Add(-10*time.Minute))
 	other.Asked = []trail.Text{{Field: "routeTableId", Value: "rtb-0fffffffffffffff1"}}
 	b.records = append(b.records, before, other)
-	if failed := b.run(told("Opened", "prod")); len(failed) > 0 {
+	if failed := b.run(incidentEvent("Opened", "prod")); len(failed) > 0 {
 		t.Errorf("failed %v", failed)
 	}
 	want := []report.Changes{{
@@ -184,7 +184,7 @@ func TestWhatChanged(t *testing.T) {
 func TestLate(t *testing.T) {
 	b := newBench(t)
 	b.records, b.behind = []trail.Record{deleted("late", opened.Add(-time.Minute))}, 8*time.Minute
-	b.run(told("Opened", "prod"))
+	b.run(incidentEvent("Opened", "prod"))
 	for n := 0; n < len(b.reminders) && n < 9; n++ {
 		b.clock = b.clock.Add(b.delays[n])
 		b.run(b.reminders[n])
@@ -203,7 +203,7 @@ func TestLate(t *testing.T) {
 func TestLongAgo(t *testing.T) {
 	b := newBench(t)
 	b.incidents[0].Began = opened.Add(-time.Hour)
-	b.run(told("Reopened", "prod"))
+	b.run(incidentEvent("Reopened", "prod"))
 	if len(b.sent) != 1 || b.sent[0].Found.Open || len(b.reminders) != 0 {
 		t.Errorf("sent %+v, reminders %v", b.sent, b.reminders)
 	}
@@ -222,11 +222,11 @@ func TestStaleWakes(t *testing.T) {
 		body   string
 	}{
 		"a reminder of an earlier opening": {func(*bench) {}, reminder(opened.Add(-time.Hour))},
-		"the event came twice":             {func(b *bench) { b.incidents[0].RecentChanges = &report.RecentChanges{To: b.incidents[0].Began} }, told("Opened", "prod")},
-		"no such incident":                 {func(b *bench) { b.incidents = nil }, told("Opened", "prod")},
-		"not said yet":                     {func(b *bench) { b.incidents[0].Number = 0 }, told("Opened", "prod")},
-		"not watched":                      {func(*bench) {}, told("Opened", "other")},
-		"another event":                    {func(*bench) {}, told("Resolved", "prod")},
+		"the event came twice":             {func(b *bench) { b.incidents[0].RecentChanges = &report.RecentChanges{To: b.incidents[0].Began} }, incidentEvent("Opened", "prod")},
+		"no such incident":                 {func(b *bench) { b.incidents = nil }, incidentEvent("Opened", "prod")},
+		"not said yet":                     {func(b *bench) { b.incidents[0].Number = 0 }, incidentEvent("Opened", "prod")},
+		"not watched":                      {func(*bench) {}, incidentEvent("Opened", "other")},
+		"another event":                    {func(*bench) {}, incidentEvent("Resolved", "prod")},
 		"another reminder":                 {func(*bench) {}, `{"id":"1","source":"rollcall","detail-type":"Rollcall Look Again","time":"2026-11-20T14:59:05Z","detail":{"instances":["i-1"]}}`},
 	} {
 		b := newBench(t)
@@ -238,7 +238,7 @@ func TestStaleWakes(t *testing.T) {
 	// A trail of an earlier time does not keep a reopened incident from its own.
 	b := newBench(t)
 	b.incidents[0].RecentChanges = &report.RecentChanges{To: opened.Add(-48 * time.Hour)}
-	if b.run(told("Reopened", "prod")); len(b.sent) != 1 {
+	if b.run(incidentEvent("Reopened", "prod")); len(b.sent) != 1 {
 		t.Errorf("sent %v", b.sent)
 	}
 }
@@ -256,7 +256,7 @@ func TestBlind(t *testing.T) {
 		b := newBench(t)
 		b.cloud.failed = &snapshot.Failure{Call: "cloudtrail:LookupEvents", Reason: reason, Code: test.code}
 		b.incidents[0].Began = opened.Add(-time.Hour) // CloudTrail has everything, and cannot be asked
-		b.run(told("Opened", "prod"))
+		b.run(incidentEvent("Opened", "prod"))
 		if len(b.reminders) != 1 {
 			t.Errorf("%s: it is asked again %d times", reason, len(b.reminders))
 		}
@@ -273,7 +273,7 @@ func TestBlind(t *testing.T) {
 func TestTogether(t *testing.T) {
 	b := newBench(t)
 	b.incidents = append(b.incidents, route("dev"))
-	b.run(told("Opened", "prod"), told("Opened", "prod"), told("Opened", "dev"))
+	b.run(incidentEvent("Opened", "prod"), incidentEvent("Opened", "prod"), incidentEvent("Opened", "dev"))
 	seen := map[trail.Lookup]int{}
 	for _, l := range b.asked {
 		if seen[named(l)]++; seen[named(l)] > 1 {
@@ -285,7 +285,7 @@ func TestTogether(t *testing.T) {
 	}
 	b = newBench(t)
 	b.queues.err = errors.New("no queue")
-	if failed := b.run(told("Opened", "prod")); !slices.Equal(failed, []string{"m0"}) || len(b.reminders) != 0 {
+	if failed := b.run(incidentEvent("Opened", "prod")); !slices.Equal(failed, []string{"m0"}) || len(b.reminders) != 0 {
 		t.Errorf("failed %v, reminders %v", failed, b.reminders)
 	}
 }
@@ -295,7 +295,7 @@ func TestTogether(t *testing.T) {
 func TestBlindIncident(t *testing.T) {
 	b := newBench(t)
 	b.incidents[0].Key.Check = incident.CannotLook
-	body := strings.Replace(told("Opened", "prod"), "route/no-egress", string(incident.CannotLook), 1)
+	body := strings.Replace(incidentEvent("Opened", "prod"), "route/no-egress", string(incident.CannotLook), 1)
 	if failed := b.run(body); len(failed)+len(b.sent)+len(b.asked)+len(b.since)+len(b.reminders) > 0 || b.counts["StaleWakes"] > 0 {
 		t.Errorf("failed %v, told %d, asked %d, read %d, again %d, counted %v", failed, len(b.sent), len(b.asked), len(b.since), len(b.reminders), b.counts)
 	}
@@ -305,13 +305,13 @@ func TestBlindIncident(t *testing.T) {
 func TestHistory(t *testing.T) {
 	b := newBench(t)
 	b.past[0].Started, b.past[0].Ready = opened.AddDate(0, 0, -40), opened.AddDate(0, 0, -40).Add(time.Minute)
-	b.run(told("Opened", "prod"))
+	b.run(incidentEvent("Opened", "prod"))
 	if got := b.sent[0].Found; got.LastGood != "i-good" || len(b.since) != 2 {
 		t.Errorf("trail %+v of the launches since %v", got, b.since)
 	}
 	b = newBench(t)
 	b.past, b.pastErr = nil, errors.New("half of it")
-	b.run(told("Opened", "prod"))
+	b.run(incidentEvent("Opened", "prod"))
 	if got := b.sent[0].Found; !got.From.IsZero() || !strings.Contains(got.Blind, "could not be read in full") || len(got.Changes) != 1 {
 		t.Errorf("trail %+v", got)
 	}
@@ -326,7 +326,7 @@ func TestOthers(t *testing.T) {
 		t.Errorf("failed %v", failed)
 	}
 	b.memory.err, b.incidents = errors.New("no table"), nil
-	raw, _ := json.Marshal(map[string]any{"Records": []any{map[string]any{"messageId": "m", "body": told("Opened", "prod"), "eventSource": "aws:sqs"}}})
+	raw, _ := json.Marshal(map[string]any{"Records": []any{map[string]any{"messageId": "m", "body": incidentEvent("Opened", "prod"), "eventSource": "aws:sqs"}}})
 	if _, err := b.handle(t.Context(), raw); err == nil {
 		t.Error("without the table the message must come back")
 	}

@@ -413,7 +413,7 @@ type Memory interface {
 type Notes interface {
 	Pace(ctx context.Context, account, region string) (leak.Pace, error)
 	SavePace(ctx context.Context, account, region string, p leak.Pace) error
-	CleanupsTold(ctx context.Context, cluster string) (map[string]string, error)
+	CleanupDigests(ctx context.Context, cluster string) (map[string]string, error)
 	SaveCleanupTold(ctx context.Context, cluster, day, digest string) error
 }
 
@@ -476,7 +476,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 }
 
 func assemble(e lambda.Env, r Reader) handler {
-	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke)
+	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke)
 	queues := queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}
 	return handler{
 		Detector: detect.New(spec.Name, e, r, queues),

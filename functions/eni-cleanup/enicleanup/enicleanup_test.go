@@ -146,7 +146,7 @@ func TestApprovals(t *testing.T) {
 		{"in another VPC", plan(func(p *remedy.Plan) { p.Cleanup.VPC = "vpc-0" }), nil},
 		{"three VPCs, and two clusters in one", func(f *fake, i *incident.Incident) {
 			f.names, f.homes = []string{"a", "b", "c", "d"}, map[string]string{"a": inVPC, "b": "vpc-0", "c": "vpc-2", "d": inVPC}
-			f.seenBefore(leftBehind("eni-3", f.clock, of("d")))
+			f.seenBefore(leftBehind("eni-3", f.clock, ownedBy("d")))
 			plan(func(p *remedy.Plan) { p.Cleanup.Interfaces = []string{"eni-1", "eni-3"} })(f, i)
 		}, nil},
 		{"the cluster is elsewhere by now, another is there", func(f *fake, _ *incident.Incident) {
@@ -307,10 +307,10 @@ func TestDenied(t *testing.T) {
 	if counts["DeletesRefused"] == 0 || counts["DeletesRefused"] > 2*parallel || counts["LeftForNextRun"] != 40 || counts["Leaked"] != 40 || counts["Deleted"] != 0 {
 		t.Errorf("counts %v", counts)
 	}
-	if !strings.Contains(s.Logs(), "ec2:DeleteNetworkInterface") || len(s.audits()) > 0 || len(s.told()) > 0 {
-		t.Errorf("audits %v, told %v", s.audits(), s.told())
+	if !strings.Contains(s.Logs(), "ec2:DeleteNetworkInterface") || len(s.audits()) > 0 || len(s.deleteEventIDs()) > 0 {
+		t.Errorf("audits %v, told %v", s.audits(), s.deleteEventIDs())
 	}
-	sightings, err := s.Store.At(s.Now).Sightings(t.Context(), vpc)
+	sightings, err := s.Store.WithClock(s.Now).Sightings(t.Context(), vpc)
 	if err != nil || len(sightings) != 40 {
 		t.Fatalf("%d sightings, %v", len(sightings), err)
 	}
@@ -350,7 +350,7 @@ func TestThrottled(t *testing.T) {
 	if counts := s.Counts(); counts["Deleted"] != 30 || counts["Throttled"] != 20 || counts["AddressesReturned"] != 90 || counts["LeftForNextRun"] != 0 {
 		t.Errorf("counts %v", counts)
 	}
-	if p, err := s.Store.At(s.Now).Pace(t.Context(), s.Template.AccountID, s.Template.Region); err != nil || p.Rate >= leak.Refill || p.At.IsZero() {
+	if p, err := s.Store.WithClock(s.Now).Pace(t.Context(), s.Template.AccountID, s.Template.Region); err != nil || p.Rate >= leak.Refill || p.At.IsZero() {
 		t.Errorf("pace %+v, %v; want one that others slow down", p, err)
 	}
 }
@@ -365,8 +365,8 @@ func TestUncertain(t *testing.T) {
 	for range 4 {
 		s.sweep()
 	}
-	if got := s.audits(); len(got) != 10 || len(s.told()) != 10 {
-		t.Errorf("%d audit records, %d told, want 10", len(got), len(s.told()))
+	if got := s.audits(); len(got) != 10 || len(s.deleteEventIDs()) != 10 {
+		t.Errorf("%d audit records, %d told, want 10", len(got), len(s.deleteEventIDs()))
 	}
 	if n := s.Counts()["DeletesUncertain"]; n != 5 {
 		t.Errorf("%d uncertain, want 5", n)
@@ -382,12 +382,12 @@ func TestBusDown(t *testing.T) {
 	if _, err := s.Handle(s.Sweep()); err == nil || !strings.Contains(err.Error(), "tell of 1 deletes") {
 		t.Errorf("error %v", err)
 	}
-	if len(s.audits()) != 1 || len(s.told()) > 0 {
-		t.Fatalf("audits %v, told %v", s.audits(), s.told())
+	if len(s.audits()) != 1 || len(s.deleteEventIDs()) > 0 {
+		t.Fatalf("audits %v, told %v", s.audits(), s.deleteEventIDs())
 	}
 	s.sweep()
 	s.sweep()
-	if diff := cmp.Diff([]string{stagetest.Cluster + "/" + id + "/deleted"}, s.told()); diff != "" || len(s.audits()) != 1 {
+	if diff := cmp.Diff([]string{stagetest.Cluster + "/" + id + "/deleted"}, s.deleteEventIDs()); diff != "" || len(s.audits()) != 1 {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 }
@@ -403,7 +403,7 @@ func TestBlind(t *testing.T) {
 	if len(obs) != 3 || len(obs[2].Blind) == 0 || !s.there(id) {
 		t.Errorf("sent %+v", obs)
 	}
-	if list, err := s.Store.At(s.Now).Sightings(t.Context(), vpc); err != nil || len(list) > 0 {
+	if list, err := s.Store.WithClock(s.Now).Sightings(t.Context(), vpc); err != nil || len(list) > 0 {
 		t.Errorf("sightings %v, %v: it was judged", list, err)
 	}
 }
@@ -420,7 +420,7 @@ func TestBlindKeepsWhatWasSeen(t *testing.T) {
 			if _, err := handlerOf(s.Env(), refusing{s.HTTPClient().Transport, what})(t.Context(), s.Sweep()); err != nil {
 				t.Fatal(err)
 			}
-			list, err := s.Store.At(s.Now).Sightings(t.Context(), vpc)
+			list, err := s.Store.WithClock(s.Now).Sightings(t.Context(), vpc)
 			if err != nil || len(list) != 1 || !s.there(id) {
 				t.Errorf("sightings %v, %v; it is there: %v", list, err, s.there(id))
 			}
@@ -483,7 +483,7 @@ func TestSummary(t *testing.T) {
 	if len(last.Subnets) != 2 || sum != 15 || last.Nodes != 1 {
 		t.Errorf("subnets %+v of %d nodes, want one node in two", last.Subnets, last.Nodes)
 	}
-	if back, err := s.Store.At(s.Now).Returned(t.Context(), stagetest.Cluster, s.Now().Add(-2*cadence*10)); err != nil || len(back) != 2 {
+	if back, err := s.Store.WithClock(s.Now).Returned(t.Context(), stagetest.Cluster, s.Now().Add(-2*cadence*10)); err != nil || len(back) != 2 {
 		t.Errorf("returned %+v, %v", back, err)
 	}
 }
@@ -494,7 +494,7 @@ func TestDryRunAsksOnceADay(t *testing.T) {
 	id := s.make(s.left())
 	s.sweep()
 	s.sweep()
-	if list, err := s.Store.At(s.Now).Sightings(t.Context(), vpc); err != nil || len(list) != 1 {
+	if list, err := s.Store.WithClock(s.Now).Sightings(t.Context(), vpc); err != nil || len(list) != 1 {
 		t.Errorf("sightings %v, %v: what was asked for is still seen", list, err)
 	}
 	for range 6 {
@@ -504,8 +504,8 @@ func TestDryRunAsksOnceADay(t *testing.T) {
 	if n := s.Calls()["ec2:DeleteNetworkInterface"]; n != 1 || !s.there(id) || len(got) != 1 || got[0].Cleanup.Mode != "dry-run" || got[0].Cleanup.Subnets[0].Addresses != 3 {
 		t.Errorf("%d requests; summaries %+v", n, got)
 	}
-	if len(s.told()) > 0 {
-		t.Errorf("told %v", s.told())
+	if len(s.deleteEventIDs()) > 0 {
+		t.Errorf("told %v", s.deleteEventIDs())
 	}
 	for range 4 * 24 {
 		s.sweep()
@@ -571,7 +571,7 @@ func TestForgetful(t *testing.T) {
 	s := open(t, stagetest.Options{})
 	there := s.make(s.left())
 	s.sweep()
-	store := s.Store.At(s.Now)
+	store := s.Store.WithClock(s.Now)
 	sightings, err := store.Sightings(t.Context(), vpc)
 	if err != nil || len(sightings) != 1 {
 		t.Fatalf("%d sightings, %v", len(sightings), err)
@@ -709,15 +709,15 @@ func (s *harness) sweep() {
 // audits are the records of the cluster, all of them.
 func (s *harness) audits() []leak.Audit {
 	s.t.Helper()
-	list, err := s.Store.At(s.Now).Audits(s.t.Context(), stagetest.Cluster, time.Time{})
+	list, err := s.Store.WithClock(s.Now).Audits(s.t.Context(), stagetest.Cluster, time.Time{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return list
 }
 
-// told are the ids of the events of deletes, in order.
-func (s *harness) told() []string {
+// deleteEventIDs are the ids of the events of deletes, in order.
+func (s *harness) deleteEventIDs() []string {
 	s.t.Helper()
 	var ids []string
 	for _, p := range s.Events() {
@@ -794,7 +794,7 @@ func (s *harness) bystanders(l *deleteLog) {
 func TestKilledAtRandomPoints(t *testing.T) {
 	// A run has 45 requests at most, after each of which and before it can be killed:
 	// fifty kills are one for every other of these places.
-	worlds, kills := testfull.Of(4, 2), testfull.Of(50, 25)
+	worlds, kills := testfull.Count(4, 2), testfull.Count(50, 25)
 	for world := range worlds {
 		t.Run(fmt.Sprint(world), func(t *testing.T) {
 			t.Parallel()
@@ -956,7 +956,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 			Days    []string
 			Deletes bool // each was asked for once, one of them once more at most
 		}
-		sightings, err := s.Store.At(s.Now).Sightings(t.Context(), vpc)
+		sightings, err := s.Store.WithClock(s.Now).Sightings(t.Context(), vpc)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -980,7 +980,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 			e.Records[name] = a.Result
 		}
 		names := map[string]string{stagetest.Cluster + "/" + first + "/deleted": "first", stagetest.Cluster + "/" + second + "/deleted": "second"}
-		for _, id := range s.told() {
+		for _, id := range s.deleteEventIDs() {
 			e.Told = append(e.Told, names[id])
 		}
 		slices.Sort(e.Told)
@@ -1002,7 +1002,7 @@ func TestLease(t *testing.T) {
 	s.sweep()
 	s.Advance(cadence)
 	// Another run begins to delete both, and is not heard of again.
-	store := s.Store.At(s.Now)
+	store := s.Store.WithClock(s.Now)
 	sightings, err := store.Sightings(t.Context(), vpc)
 	if err != nil || len(sightings) != 2 {
 		t.Fatalf("%d sightings, %v", len(sightings), err)
@@ -1051,8 +1051,8 @@ func TestLease(t *testing.T) {
 	for _, a := range s.audits() {
 		got[a.Interface] = a
 	}
-	if len(got) != 2 || len(s.told()) != 2 || s.there(there) {
-		t.Fatalf("records %+v, told %v", got, s.told())
+	if len(got) != 2 || len(s.deleteEventIDs()) != 2 || s.there(there) {
+		t.Fatalf("records %+v, told %v", got, s.deleteEventIDs())
 	}
 	if a := got[gone]; a.Run != "another" || !a.Settled || !a.At.Equal(written.Truncate(time.Millisecond)) || a.Result != leak.Deleted {
 		t.Errorf("settled: %+v", a)

@@ -376,7 +376,7 @@ func (f *fake) SavePace(_ context.Context, account, region string, p leak.Pace) 
 	return f.call("save pace", "%s %s level %.1f rate %.3f", account, region, p.Level, p.Rate)
 }
 
-func (f *fake) CleanupsTold(_ context.Context, cluster string) (map[string]string, error) {
+func (f *fake) CleanupDigests(_ context.Context, cluster string) (map[string]string, error) {
 	return f.told, f.call("told of "+cluster, "")
 }
 

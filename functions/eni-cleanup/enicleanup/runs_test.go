@@ -31,8 +31,8 @@ import (
 
 var errBroken = errors.New("broken")
 
-// of names the cluster of an interface; "": none.
-func of(cluster string) func(*snapshot.Interface) {
+// ownedBy names the cluster of an interface; "": none.
+func ownedBy(cluster string) func(*snapshot.Interface) {
 	return func(i *snapshot.Interface) {
 		if i.Tags[leak.TagCluster] = cluster; cluster == "" {
 			delete(i.Tags, leak.TagCluster)
@@ -95,8 +95,8 @@ func TestRuns(t *testing.T) {
 		{"two are deleted", nil, nil},
 		{"one is new", func(f *fake) { delete(f.sightings, "eni-2") }, nil},
 		{"one is gone", func(f *fake) { f.idle = f.idle[:1] }, nil},
-		{"one that names no cluster, opted in", func(f *fake) { f.seenBefore(leftBehind("eni-3", f.clock, of(""))) }, func(h *handler) { h.untagged = []string{inVPC} }},
-		{"one that names no cluster, not opted in", func(f *fake) { f.seenBefore(leftBehind("eni-3", f.clock, of(""))) }, nil},
+		{"one that names no cluster, opted in", func(f *fake) { f.seenBefore(leftBehind("eni-3", f.clock, ownedBy(""))) }, func(h *handler) { h.untagged = []string{inVPC} }},
+		{"one that names no cluster, not opted in", func(f *fake) { f.seenBefore(leftBehind("eni-3", f.clock, ownedBy(""))) }, nil},
 		{"nothing is left behind", func(f *fake) { f.idle, f.sightings = nil, map[string]leak.Sighting{} }, nil},
 		{"in mode report", nil, mode(leak.Report)},
 		{"in mode dry-run", nil, mode(leak.DryRun)},
@@ -112,11 +112,11 @@ func TestRuns(t *testing.T) {
 		{"over the cap", nil, func(h *handler) { h.limit = 1 }},
 		{"two VPCs, one cap", func(f *fake) {
 			f.names, f.homes = []string{"c", "b", "a"}, map[string]string{"a": inVPC, "b": "vpc-0", "c": inVPC}
-			f.seenBefore(leftBehind("eni-3", f.clock, func(i *snapshot.Interface) { i.VPC = "vpc-0" }, of("b")), leftBehind("eni-4", f.clock, of("c")))
+			f.seenBefore(leftBehind("eni-3", f.clock, func(i *snapshot.Interface) { i.VPC = "vpc-0" }, ownedBy("b")), leftBehind("eni-4", f.clock, ownedBy("c")))
 		}, func(h *handler) { h.limit = 3 }},
 		{"a mode for each cluster", func(f *fake) {
 			f.names, f.homes = []string{"a", "b", "c"}, map[string]string{"a": inVPC, "b": inVPC, "c": inVPC}
-			f.seenBefore(leftBehind("eni-3", f.clock, of("b")), leftBehind("eni-4", f.clock, of("c")), leftBehind("eni-5", f.clock, of("")))
+			f.seenBefore(leftBehind("eni-3", f.clock, ownedBy("b")), leftBehind("eni-4", f.clock, ownedBy("c")), leftBehind("eni-5", f.clock, ownedBy("")))
 		}, func(h *handler) {
 			h.modes = func(name string) leak.Mode {
 				return map[string]leak.Mode{"a": leak.Report, "b": leak.DryRun, "c": leak.Delete}[name]
@@ -175,7 +175,7 @@ func TestRuns(t *testing.T) {
 			f.names, f.homes["b"] = []string{"a", "b"}, inVPC
 			answered(denied)(f)
 			f.slow("eni-1 delete")
-			f.seenBefore(leftBehind("eni-4", f.clock, of("b")))
+			f.seenBefore(leftBehind("eni-4", f.clock, ownedBy("b")))
 		}, nil},
 		{"uncertain", answered(action.Answer{Outcome: action.Uncertain}), nil},
 		{"an earlier run's delete that was done", func(f *fake) { f.unsettled("eni-0") }, nil},
@@ -206,7 +206,7 @@ func TestRuns(t *testing.T) {
 		{"two VPCs, one cap for what is deleted and what is asked", func(f *fake) {
 			f.names, f.homes = []string{"a", "b", "c"}, map[string]string{"a": inVPC, "b": "vpc-0", "c": "vpc-0"}
 			there := func(i *snapshot.Interface) { i.VPC = "vpc-0" }
-			f.seenBefore(leftBehind("eni-3", f.clock, there, of("b")), leftBehind("eni-4", f.clock, there, of("c")))
+			f.seenBefore(leftBehind("eni-3", f.clock, there, ownedBy("b")), leftBehind("eni-4", f.clock, there, ownedBy("c")))
 		}, func(h *handler) {
 			h.limit = 3
 			h.modes = func(name string) leak.Mode {
@@ -215,7 +215,7 @@ func TestRuns(t *testing.T) {
 		}},
 		{"a cluster in mode report that cannot be read, and one interface that names none", func(f *fake) {
 			f.names, f.homes["b"], f.errs["read b"] = []string{"a", "b"}, inVPC, errBroken
-			f.seenBefore(leftBehind("eni-3", f.clock, of("")))
+			f.seenBefore(leftBehind("eni-3", f.clock, ownedBy("")))
 		}, func(h *handler) {
 			h.untagged = []string{inVPC}
 			h.modes = func(name string) leak.Mode { return map[string]leak.Mode{"a": leak.Delete}[name] }
@@ -451,7 +451,7 @@ func (s *harness) settled(l *deleteLog) {
 		}
 	}
 	told := map[string]bool{}
-	for _, id := range s.told() {
+	for _, id := range s.deleteEventIDs() {
 		told[id] = true
 	}
 	for id, n := range l.ours {
@@ -466,7 +466,7 @@ func (s *harness) settled(l *deleteLog) {
 			s.t.Errorf("%s: %d records; deleted by us %d times, by others: %v", id, n, l.ours[id], l.theirs[id])
 		}
 	}
-	if left, err := s.Store.At(s.Now).Sightings(s.t.Context(), vpc); err != nil {
+	if left, err := s.Store.WithClock(s.Now).Sightings(s.t.Context(), vpc); err != nil {
 		s.t.Error(err)
 	} else {
 		for id, x := range left {
@@ -619,8 +619,8 @@ func TestMeddled(t *testing.T) {
 			if !changed {
 				t.Fatal("nobody changed it: nothing is tested")
 			}
-			if n := s.Calls()["ec2:DeleteNetworkInterface"]; n != test.asked || !s.there(id) || len(s.told()) > 0 {
-				t.Errorf("%d deletes asked for, want %d; it is there: %v; told %v", n, test.asked, s.there(id), s.told())
+			if n := s.Calls()["ec2:DeleteNetworkInterface"]; n != test.asked || !s.there(id) || len(s.deleteEventIDs()) > 0 {
+				t.Errorf("%d deletes asked for, want %d; it is there: %v; told %v", n, test.asked, s.there(id), s.deleteEventIDs())
 			}
 			switch list := s.audits(); {
 			case test.result == "" && len(list) > 0, test.result != "" && (len(list) != 1 || list[0].Result != test.result):
@@ -740,8 +740,8 @@ func TestModes(t *testing.T) {
 			if (len(summaries) > 0) != told || len(summaries) > 1 {
 				t.Errorf("%d summaries", len(summaries))
 			}
-			if len(s.told()) > 0 != test.deleted {
-				t.Errorf("told %v", s.told())
+			if len(s.deleteEventIDs()) > 0 != test.deleted {
+				t.Errorf("told %v", s.deleteEventIDs())
 			}
 		})
 	}
@@ -786,7 +786,7 @@ func TestModeChanges(t *testing.T) {
 		t.Fatal("deleted in mode report")
 	}
 	s.handleWith(in(leak.Delete))
-	if s.there(first) || len(s.audits()) != 1 || len(s.told()) != 1 {
+	if s.there(first) || len(s.audits()) != 1 || len(s.deleteEventIDs()) != 1 {
 		t.Errorf("there: %v, %d records", s.there(first), len(s.audits()))
 	}
 	second := s.make(s.left())

@@ -247,7 +247,7 @@ func (v *visit) tellCluster(ctx context.Context, s *snapshot.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	told, err := v.notes.CleanupsTold(ctx, name)
+	told, err := v.notes.CleanupDigests(ctx, name)
 	if err != nil {
 		return err
 	}

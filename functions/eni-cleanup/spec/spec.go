@@ -92,7 +92,7 @@ func DeletesIn(of spoke.ID) func(getenv func(string) string) ([]spec.Grant, erro
 		if err != nil {
 			return nil, err
 		}
-		return deletes(c.In(of)), nil
+		return deletes(c.ForSpoke(of)), nil
 	}
 }
 

@@ -208,7 +208,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,
-		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
+		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke),
 		Reader:   reader,
 		Remind:   queues,
 	}), nil
@@ -222,7 +222,7 @@ func (h handler) tellGone(ctx context.Context, cluster string, r roll) error {
 	}
 	h.Log.InfoContext(ctx, "EKS does not have the cluster any more, its incidents are closed", "cluster", cluster)
 	h.Count("DeletedClusters", 1)
-	o := h.About(cluster, r.account)
+	o := h.NewObservation(cluster, r.account)
 	o.ClusterGone = true
 	return h.Tell(ctx, o)
 }
@@ -662,7 +662,7 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, d diagnosis.D
 			if !waits || !e.recorded {
 				l.Status = v.Status
 				l.Looks++
-				detect.Had(s, &l)
+				detect.RecordSubnetAndCNI(s, &l)
 				detect.KeepClaim(s, &l)
 				l.Learn(known(e, v, s, why[l.Instance]))
 				if err := h.save(ctx, e.recorded, l); err != nil {
@@ -773,7 +773,7 @@ func (h handler) recordRefused(ctx context.Context, s *snapshot.Snapshot, r roll
 			}
 			l = have
 		default:
-			detect.Had(s, &l)
+			detect.RecordSubnetAndCNI(s, &l)
 			h.Count("RefusedLaunches", 1)
 		}
 		if err := h.save(ctx, recorded, l); err != nil {

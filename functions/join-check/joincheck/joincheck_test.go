@@ -148,8 +148,8 @@ func opened(t *testing.T, b *stagetest.Bench, cluster string) {
 	}
 }
 
-// of are the observations of a cluster.
-func of(b *stagetest.Bench, cluster string) []report.Observation {
+// observationsOf are the observations of a cluster.
+func observationsOf(b *stagetest.Bench, cluster string) []report.Observation {
 	return slices.DeleteFunc(b.Observations(), func(o report.Observation) bool { return o.Cluster != cluster })
 }
 
@@ -181,7 +181,7 @@ func TestDeletedCluster(t *testing.T) {
 			if _, err := b.Handle(b.SweepOf(test.cluster)); err != nil {
 				t.Fatal(err)
 			}
-			told := of(b, test.cluster)
+			told := observationsOf(b, test.cluster)
 			if len(told) != 1 || told[0].ClusterGone != test.want || !told[0].Sweep || told[0].Account != "111122223333" || told[0].Partition != "aws" {
 				t.Errorf("told %+v, want once, and that it is gone: %t", told, test.want)
 			}
@@ -196,7 +196,7 @@ func TestForeignClusterIsNotDeleted(t *testing.T) {
 	if _, err := b.Handle(b.SweepOf(deleted)); err != nil {
 		t.Fatal(err)
 	}
-	if told := of(b, deleted); len(told) > 0 {
+	if told := observationsOf(b, deleted); len(told) > 0 {
 		t.Errorf("told %+v", told)
 	}
 }
@@ -218,7 +218,7 @@ func TestClusterWhileItIsDeleted(t *testing.T) {
 		if _, err := b.Handle(b.Sweep()); err != nil {
 			t.Fatal(err)
 		}
-		told := of(b, stagetest.Cluster)
+		told := observationsOf(b, stagetest.Cluster)
 		if last := told[len(told)-1]; last.ClusterGone != want {
 			t.Errorf("gone: %t, want %t", last.ClusterGone, want)
 		}
@@ -246,7 +246,7 @@ func TestEKSAwayForAnHour(t *testing.T) {
 		return Build(ctx, e)
 	}, healthy)
 	b.Scale(1)
-	news := b.News(0)
+	news := b.LaunchEvents(0)
 	id := b.Instance(news[0])
 	opened(t, b, stagetest.Cluster)
 	until := b.Now().Add(time.Hour)
@@ -275,7 +275,7 @@ func TestEKSAwayForAnHour(t *testing.T) {
 	if _, err := b.Handle(b.Sweep()); err != nil {
 		t.Fatal(err)
 	}
-	last := of(b, stagetest.Cluster)
+	last := observationsOf(b, stagetest.Cluster)
 	if len(last) != 1 || len(last[0].Blind) > 0 || len(last[0].Launches) != 1 || last[0].Launches[0].Status != outcome.Joined {
 		t.Fatalf("afterwards: %+v; want that it joined", last)
 	}
@@ -455,7 +455,7 @@ func launched(t *testing.T, o stagetest.Options) (b *stagetest.Bench, instance s
 	t.Helper()
 	b = bench(t, o)
 	b.Scale(1)
-	news = b.News(0)
+	news = b.LaunchEvents(0)
 	return b, b.Instance(news[0]), news
 }
 
@@ -809,7 +809,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 				o.Kill = k
 				b := stagetest.Start(t, spec.Spec(), Build, o)
 				b.Scale(1)
-				news := b.News(0)
+				news := b.LaunchEvents(0)
 				b.Advance(test.after)
 				k.Invoke(stagetest.Batch(news[0]))
 				if asked := len(b.Reminders()) > 0; asked != test.asks {
@@ -938,7 +938,7 @@ func TestWarmPool(t *testing.T) {
 	b.Call("autoscaling:PutWarmPool", `{"AutoScalingGroupName":"`+stagetest.Group+`","PoolState":"Running","MinSize":1}`)
 	b.Advance(10 * time.Minute)
 	var bodies []string
-	for _, body := range b.News(0) {
+	for _, body := range b.LaunchEvents(0) {
 		if strings.Contains(body, `"state":"running"`) {
 			bodies = append(bodies, body)
 		}

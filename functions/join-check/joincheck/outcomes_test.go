@@ -99,7 +99,7 @@ type delayed struct {
 // and the end that the world's truth says.
 func TestEveryLaunchHasOneTrueEnd(t *testing.T) {
 	// Five worlds have some thirty launches: each of the fates, and each way of an event.
-	for seed := range testfull.Of(40, 5) {
+	for seed := range testfull.Count(40, 5) {
 		t.Run(fmt.Sprint(seed+1), func(t *testing.T) {
 			t.Parallel()
 			play(t, uint64(seed+1))
@@ -168,7 +168,7 @@ func (s *story) watch() {
 			}
 		}
 	}
-	news := s.News(s.seen)
+	news := s.LaunchEvents(s.seen)
 	s.seen += len(news)
 	for _, body := range news {
 		e, err := event.Parse([]byte(body))
@@ -295,7 +295,7 @@ func TestWritesOfALaunch(t *testing.T) {
 	for _, n := range []int{1, 20} {
 		b := bench(t, healthy)
 		b.Scale(n)
-		news := b.News(0)
+		news := b.LaunchEvents(0)
 		b.Calls()
 		b.Send(news...)
 		b.Advance(2 * time.Minute)
@@ -383,7 +383,7 @@ func TestRootCauseIsRemembered(t *testing.T) {
 func TestLateJoinsTeachNothing(t *testing.T) {
 	b := bench(t, healthy)
 	b.Scale(1)
-	id := b.Instance(b.News(0)[0])
+	id := b.Instance(b.LaunchEvents(0)[0])
 	l := store.LaunchRecord{Launch: outcome.Launch{Instance: id, Nodegroup: stagetest.Nodegroup, Started: b.Now().Add(-20 * time.Minute), Status: outcome.Missed}, Cluster: stagetest.Cluster, Due: b.Now().Add(-15 * time.Minute)}
 	l.Learn(outcome.Facts{Missed: l.Due, Root: outcome.Root{Check: "route/no-egress", Sure: true, At: l.Due}})
 	if _, err := b.Store.CreateLaunch(t.Context(), l); err != nil {
@@ -432,7 +432,7 @@ func TestDueIsLearned(t *testing.T) {
 	for seconds, want := range map[int]time.Duration{20: time.Minute, 480: 12 * time.Minute} {
 		b := bench(t, stagetest.Options{})
 		b.Scale(1)
-		news := b.News(0)
+		news := b.LaunchEvents(0)
 		var joins []outcome.Join
 		for i := range 30 {
 			joins = append(joins, outcome.Join{Instance: fmt.Sprintf("i-%017x", i), At: b.Now(), Seconds: seconds})

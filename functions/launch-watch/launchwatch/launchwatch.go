@@ -467,7 +467,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,
-		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
+		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke),
 		Reader:   reader,
 		Remind:   queues,
 	}), nil
@@ -706,7 +706,7 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, c clusterCase
 		}
 		g.Go(func() error {
 			r := c.record(s.Cluster.Name, c.instances[i], learned)
-			detect.Had(s, &r)
+			detect.RecordSubnetAndCNI(s, &r)
 			created, err := h.launches.CreateLaunch(ctx, r)
 			if err != nil {
 				return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
@@ -760,7 +760,7 @@ func (h handler) recordRefused(ctx context.Context, s *snapshot.Snapshot, c clus
 			}
 			continue
 		}
-		detect.Had(s, &l)
+		detect.RecordSubnetAndCNI(s, &l)
 		if _, err := h.launches.CreateLaunch(ctx, l); err != nil {
 			return fmt.Errorf("record the refused launch %s: %w", l.Activity, err)
 		}

@@ -244,7 +244,7 @@ func TestCallsDoNotGrowWithTheBurst(t *testing.T) {
 		b := bench(t, stagetest.Options{World: "burst-200.yaml", Over: "timeline: []\n"})
 		b.Scale(n)
 		b.Calls()
-		b.Send(b.News(0)[0])
+		b.Send(b.LaunchEvents(0)[0])
 		calls := b.Calls()
 		if o := b.Observation(); len(o.Launches) != n {
 			t.Errorf("%d launches in the observation, want %d", len(o.Launches), n)
@@ -396,7 +396,7 @@ func TestNotABatch(t *testing.T) {
 func TestLaunchFailed(t *testing.T) {
 	b := bench(t, stagetest.Options{World: "subnet-exhausted.yaml", Over: "ec2: {Subnets: [{SubnetId: " + stagetest.Subnet + ", AvailableIpAddressCount: 0}]}\n"})
 	b.Advance(time.Minute)
-	news := b.News(0)
+	news := b.LaunchEvents(0)
 	if len(news) == 0 || !strings.Contains(news[0], "EC2 Instance Launch Unsuccessful") {
 		t.Fatalf("the world sent %q, want a failed launch", news)
 	}
@@ -415,11 +415,11 @@ func TestLaunchFailed(t *testing.T) {
 func TestEarlyEndIsExplainedAtOnce(t *testing.T) {
 	b := bench(t, stagetest.Options{World: "ended-early.yaml"})
 	b.Advance(11 * time.Second)
-	first := b.News(0)
+	first := b.LaunchEvents(0)
 	b.Send(first...)
 	b.Observations()
 	b.Advance(time.Minute)
-	later := b.News(len(first))
+	later := b.LaunchEvents(len(first))
 	i := slices.IndexFunc(later, func(body string) bool { return strings.Contains(body, `"state":"terminated"`) })
 	if i < 0 {
 		t.Fatalf("the world sent %q, want that the instance is terminated", later)
@@ -443,7 +443,7 @@ func TestEarlyEndIsExplainedAtOnce(t *testing.T) {
 func TestEndedBeforeItWasSeen(t *testing.T) {
 	b := bench(t, stagetest.Options{World: "ended-early.yaml"})
 	b.Advance(time.Minute)
-	b.Send(b.News(0)...)
+	b.Send(b.LaunchEvents(0)...)
 	o := b.Observation()
 	if len(o.Launches) == 0 || o.Launches[0].Status != outcome.Gone {
 		t.Fatalf("launches %+v, want one that is gone", o.Launches)
@@ -469,7 +469,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 	stagetest.KilledAtEachWrite(t, []string{"PutItem", "SendMessage"}, func(t *testing.T, k *stagetest.Kill) any {
 		b := stagetest.Start(t, spec.Spec(), Build, stagetest.Options{Kill: k})
 		b.Scale(2)
-		k.Invoke(stagetest.Batch(b.News(0)...))
+		k.Invoke(stagetest.Batch(b.LaunchEvents(0)...))
 		asked := []string{}
 		for id := range b.Reminders() {
 			asked = append(asked, id)
@@ -590,13 +590,13 @@ func TestNoticeOfANodeThatHasJustJoined(t *testing.T) {
 func TestLostNode(t *testing.T) {
 	b := bench(t, stagetest.Options{})
 	b.Scale(1)
-	id := b.Instance(b.News(0)[0])
+	id := b.Instance(b.LaunchEvents(0)[0])
 	joinedOnce(t, b, id, 5*time.Minute)
 	b.Call("ec2:TerminateInstances", `{"InstanceIds":["`+id+`"]}`)
-	before := len(b.News(0))
+	before := len(b.LaunchEvents(0))
 	b.Advance(time.Minute)
 	var ends []string
-	for _, body := range b.News(before) {
+	for _, body := range b.LaunchEvents(before) {
 		if strings.Contains(body, `"state":"terminated"`) && b.Instance(body) == id {
 			ends = append(ends, body)
 		}
@@ -619,7 +619,7 @@ func TestLostNode(t *testing.T) {
 func TestRefusedLaunchIsRecordedOnce(t *testing.T) {
 	b := bench(t, stagetest.Options{World: "subnet-exhausted.yaml", Over: "ec2: {Subnets: [{SubnetId: " + stagetest.Subnet + ", AvailableIpAddressCount: 0}]}\n"})
 	b.Advance(time.Minute)
-	news := b.News(0)[0]
+	news := b.LaunchEvents(0)[0]
 	b.Send(news, news)
 	b.Send(news)
 	list, err := b.Store.History(t.Context(), stagetest.Cluster, b.Now().Add(-time.Hour))
@@ -722,7 +722,7 @@ func TestOthersAreCountedAndIgnored(t *testing.T) {
 func TestUnknownCluster(t *testing.T) {
 	b := bench(t, stagetest.Options{Over: strangers})
 	b.Scale(1)
-	if back := b.Send(running("i-0aaaaaaaaaaaaaaa4"), b.News(0)[0]); len(back) > 0 {
+	if back := b.Send(running("i-0aaaaaaaaaaaaaaa4"), b.LaunchEvents(0)[0]); len(back) > 0 {
 		t.Errorf("gave back %q", back)
 	}
 	if o := b.Observation(); o.Cluster != stagetest.Cluster || len(o.Launches) != 1 {
@@ -746,7 +746,7 @@ func TestWarmPool(t *testing.T) {
 	}
 	b.Call("autoscaling:PutWarmPool", `{"AutoScalingGroupName":"`+stagetest.Group+`","PoolState":"Running","MinSize":2,"MaxGroupPreparedCapacity":2}`)
 	b.Advance(time.Minute)
-	news := b.News(0)
+	news := b.LaunchEvents(0)
 	var kinds []string
 	for _, body := range news {
 		switch {
@@ -778,7 +778,7 @@ func TestNotDescribedYet(t *testing.T) {
 	b := bench(t, stagetest.Options{})
 	unknown := "i-0bbbbbbbbbbbbbbb1"
 	b.Scale(1)
-	good := b.News(0)[0]
+	good := b.LaunchEvents(0)[0]
 	if back := b.Send(launch(unknown, stagetest.Group), good, running(unknown)); !slices.Equal(back, []string{"m0", "m2"}) {
 		t.Errorf("gave back %q, want both messages of the unknown instance", back)
 	}

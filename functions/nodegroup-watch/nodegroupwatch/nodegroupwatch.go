@@ -315,7 +315,7 @@ func newHandler(e lambda.Env) handler {
 	return Parts{
 		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,
-		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
+		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke),
 		Reader:   reader,
 		Remind:   queues,
 		Tell:     bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),

@@ -65,15 +65,15 @@ func TestBusDown(t *testing.T) {
 	if _, err := b.Handle(b.Sweep()); err == nil || !strings.Contains(err.Error(), "on the bus") {
 		t.Fatalf("error %v, want that the bus refused", err)
 	}
-	if r, _ := b.NodegroupRecord("default"); len(r.Untold) != 1 || len(told(b)) != 0 {
-		t.Fatalf("record %+v, told %q", r, told(b))
+	if r, _ := b.NodegroupRecord("default"); len(r.Untold) != 1 || len(statusChanges(b)) != 0 {
+		t.Fatalf("record %+v, told %q", r, statusChanges(b))
 	}
 	b.Observations()
 	b.Advance(5 * time.Minute)
 	sweep(t, b)
 	b.Advance(5 * time.Minute)
 	sweep(t, b)
-	if diff := cmp.Diff([]string{"1 first-seen >DEGRADED by sweep AccessDenied"}, told(b)); diff != "" {
+	if diff := cmp.Diff([]string{"1 first-seen >DEGRADED by sweep AccessDenied"}, statusChanges(b)); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 	if r, _ := b.NodegroupRecord("default"); len(r.Untold) != 0 {
@@ -104,8 +104,8 @@ func TestBlind(t *testing.T) {
 					t.Errorf("%s passes", p.Check)
 				}
 			}
-			if source == snapshot.Nodegroups && len(told(b)) > 0 {
-				t.Errorf("told %q", told(b))
+			if source == snapshot.Nodegroups && len(statusChanges(b)) > 0 {
+				t.Errorf("told %q", statusChanges(b))
 			}
 		})
 	}
@@ -118,12 +118,12 @@ func TestNobodyTellsForAnother(t *testing.T) {
 	event := nodegroup.Event{ID: "1", Format: nodegroup.EventFormat, Sequence: 1, At: b.Now(), Reason: nodegroup.StatusChanged, Cluster: stagetest.Cluster, Nodegroup: "default", Previous: "DEGRADED", Status: "ACTIVE", WokenBy: "event"}
 	record(t, b, nodegroup.Record{Format: nodegroup.Format, Cluster: stagetest.Cluster, Nodegroup: "default", Status: "ACTIVE", Since: b.Now(), First: b.Now(), Seen: b.Now().Add(-time.Second), Events: 1, Untold: []nodegroup.Event{event}})
 	sweep(t, b)
-	if got := told(b); len(got) > 0 {
+	if got := statusChanges(b); len(got) > 0 {
 		t.Errorf("told %q, which another is telling", got)
 	}
 	b.Advance(2 * time.Minute)
 	sweep(t, b)
-	if diff := cmp.Diff([]string{"1 status-changed DEGRADED>ACTIVE by event"}, told(b)); diff != "" {
+	if diff := cmp.Diff([]string{"1 status-changed DEGRADED>ACTIVE by event"}, statusChanges(b)); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 }
@@ -193,8 +193,8 @@ func sweep(t *testing.T, b harness) report.Observation {
 	return o
 }
 
-// told are the changes on the bus, in short.
-func told(b harness) []string {
+// statusChanges are the changes on the bus, in short.
+func statusChanges(b harness) []string {
 	var list []string
 	for _, e := range b.NodegroupEvents() {
 		text := fmt.Sprintf("%d %s %s>%s by %s", e.Sequence, e.Reason, e.Previous, e.Status, e.WokenBy)
@@ -223,8 +223,8 @@ func passes(o report.Observation, check checks.ID, name string) (checks.Evidence
 func TestSweepOfWell(t *testing.T) {
 	b := bench(t, healthy)
 	o := sweep(t, b)
-	if len(o.Diagnosis.Causes) > 0 || len(o.Blind) > 0 || len(told(b)) > 0 {
-		t.Errorf("causes %+v, blind %+v, told %q", o.Diagnosis.Causes, o.Blind, told(b))
+	if len(o.Diagnosis.Causes) > 0 || len(o.Blind) > 0 || len(statusChanges(b)) > 0 {
+		t.Errorf("causes %+v, blind %+v, told %q", o.Diagnosis.Causes, o.Blind, statusChanges(b))
 	}
 	for _, check := range []checks.ID{"nodegroup/health", "nodegroup/status", "nodegroup/update-failed"} {
 		if _, ok := passes(o, check, "default"); !ok {
@@ -274,7 +274,7 @@ func TestUpdateIsFollowed(t *testing.T) {
 		"1 update-changed ACTIVE>UPDATING by UpdateNodegroupConfig update InProgress", "2 status-changed ACTIVE>UPDATING by UpdateNodegroupConfig",
 		"3 update-changed UPDATING>ACTIVE by reminder update Successful", "4 status-changed UPDATING>ACTIVE by reminder",
 	}
-	if diff := cmp.Diff(want, told(b)); diff != "" {
+	if diff := cmp.Diff(want, statusChanges(b)); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 	for _, o := range b.Observations() {
@@ -306,7 +306,7 @@ func TestOneChain(t *testing.T) {
 			}
 		}
 	}
-	if got := told(b); len(got) != 1 {
+	if got := statusChanges(b); len(got) != 1 {
 		t.Errorf("told %q, want the first sight alone", got)
 	}
 }
@@ -316,7 +316,7 @@ func TestOneChain(t *testing.T) {
 func TestNamedInstances(t *testing.T) {
 	b := bench(t, stagetest.Options{})
 	b.Scale(1)
-	id := b.Instance(b.News(0)[0])
+	id := b.Instance(b.LaunchEvents(0)[0])
 	b.Advance(25 * time.Minute)
 	record(t, b, nodegroup.Record{
 		Format: nodegroup.Format, Cluster: stagetest.Cluster, Nodegroup: stagetest.Nodegroup, Status: "ACTIVE", Since: b.Now(), First: b.Now(), Seen: b.Now().Add(-time.Hour),
@@ -331,7 +331,7 @@ func TestNamedInstances(t *testing.T) {
 	if i < 0 || !slices.Contains(o.Diagnosis.Causes[i].Symptoms, "nodegroup/health") || !slices.Contains(o.Diagnosis.Causes[i].Instances, id) {
 		t.Errorf("cause %+v, want %s and what EKS says as its symptom", o.Diagnosis.Causes, id)
 	}
-	if got := told(b); !slices.Contains(got, "1 status-changed ACTIVE>DEGRADED by sweep NodeCreationFailure") {
+	if got := statusChanges(b); !slices.Contains(got, "1 status-changed ACTIVE>DEGRADED by sweep NodeCreationFailure") {
 		t.Errorf("told %q", got)
 	}
 }
@@ -370,7 +370,7 @@ func TestDeleted(t *testing.T) {
 	if o := sweep(t, b); !slices.Equal(o.Absent, []string{"gone"}) {
 		t.Errorf("absent %q", o.Absent)
 	}
-	if diff := cmp.Diff([]string{"1 deleted DEGRADED>DELETED by sweep"}, told(b)); diff != "" {
+	if diff := cmp.Diff([]string{"1 deleted DEGRADED>DELETED by sweep"}, statusChanges(b)); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 	// An event of one nodegroup does not make the others absent.
@@ -386,7 +386,7 @@ func TestDeletedBeforeTheFirstSweep(t *testing.T) {
 	b := bench(t, healthy)
 	b.degrade("new_nodegroup_2", "DELETING", "")
 	b.Send(sample(t, "eks-call-delete-nodegroup.json"))
-	if diff := cmp.Diff([]string{"1 first-seen >DELETING by DeleteNodegroup"}, told(b)); diff != "" {
+	if diff := cmp.Diff([]string{"1 first-seen >DELETING by DeleteNodegroup"}, statusChanges(b)); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 	if r, known := b.NodegroupRecord("new_nodegroup_2"); !known || r.Again.IsZero() {

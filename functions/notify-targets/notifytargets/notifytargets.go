@@ -34,9 +34,9 @@ import (
 
 // Memory is what targets were told.
 type Memory interface {
-	Told(ctx context.Context, target, about string) (outgoing.ToldRecord, error)
-	SaveTold(ctx context.Context, r outgoing.ToldRecord) error
-	AllTold(ctx context.Context, target string) ([]outgoing.ToldRecord, error)
+	Delivery(ctx context.Context, target, about string) (outgoing.DeliveryRecord, error)
+	SaveDelivery(ctx context.Context, r outgoing.DeliveryRecord) error
+	AllTold(ctx context.Context, target string) ([]outgoing.DeliveryRecord, error)
 }
 
 // Results takes what responders did with alerts.
@@ -111,7 +111,7 @@ func (h handler) fan(ctx context.Context, raw json.RawMessage) error {
 	var wrong []error
 	for _, t := range h.targets {
 		if message.Wants(t, n) {
-			wrong = append(wrong, h.queue.Put(ctx, t.Name(), n.About(), n.ID, raw))
+			wrong = append(wrong, h.queue.Put(ctx, t.Name(), n.Subject(), n.ID, raw))
 		} else if n.Week != nil {
 			_, _, reason := message.Decide(t, n, message.Told{})
 			h.log.InfoContext(ctx, "weekly report not sent", "target", t.Name(), "event", n.ID, "reason", reason)
@@ -131,7 +131,7 @@ func (h handler) deliver(ctx context.Context, m inbox.Message) error {
 	if err != nil {
 		return h.aside(ctx, m, fmt.Errorf("target %s: %w", to.Target, err))
 	}
-	log := h.log.With("target", to.Target, "event", n.ID, "about", n.About())
+	log := h.log.With("target", to.Target, "event", n.ID, "about", n.Subject())
 	i := slices.IndexFunc(h.targets, func(t target.Target) bool { return t.Name() == to.Target })
 	if i < 0 {
 		log.InfoContext(ctx, "target is no longer in the settings; not notified")
@@ -146,7 +146,7 @@ func (h handler) deliver(ctx context.Context, m inbox.Message) error {
 		h.foreign(ctx, n, why)
 		return nil
 	}
-	record, err := h.memory.Told(ctx, t.Name(), n.About())
+	record, err := h.memory.Delivery(ctx, t.Name(), n.Subject())
 	if err != nil {
 		return err
 	}
@@ -174,12 +174,12 @@ func (h handler) deliver(ctx context.Context, m inbox.Message) error {
 	// It has it: that must be recorded even if time is running out, or it is told twice.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
 	defer cancel()
-	return h.memory.SaveTold(ctx, record)
+	return h.memory.SaveDelivery(ctx, record)
 }
 
 // foreign notes an event that is dropped: whoever may put events on the bus can say anything.
-func (h handler) foreign(ctx context.Context, n message.News, why string) {
-	h.log.WarnContext(ctx, "dropped an event without a matching record", "event", n.ID, "about", n.About(), "reason", why)
+func (h handler) foreign(ctx context.Context, n message.Event, why string) {
+	h.log.WarnContext(ctx, "dropped an event without a matching record", "event", n.ID, "about", n.Subject(), "reason", why)
 	h.count("ForeignEvents", 1)
 }
 
@@ -192,7 +192,7 @@ var errNotRecorded = errors.New("the incident's record does not contain the even
 
 // recorded returns what the incident's record confirms of an event, or why nothing is told
 // of it: the event itself proves nothing but which incident it is about.
-func (h handler) recorded(ctx context.Context, n message.News, received int) (_ message.News, why string, _ error) {
+func (h handler) recorded(ctx context.Context, n message.Event, received int) (_ message.Event, why string, _ error) {
 	if n.Future(h.now()) {
 		return n, "its time is in the future", nil
 	}
@@ -225,7 +225,7 @@ func (h handler) recorded(ctx context.Context, n message.News, received int) (_ 
 }
 
 // recordedWeek returns what the record of a week confirms of its event.
-func (h handler) recordedWeek(ctx context.Context, n message.News) (_ message.News, why string, _ error) {
+func (h handler) recordedWeek(ctx context.Context, n message.Event) (_ message.Event, why string, _ error) {
 	list, err := h.weeks(ctx)
 	if err != nil {
 		return n, "", err
@@ -262,7 +262,7 @@ func (h handler) incident(ctx context.Context, e incident.Event) (*incident.Inci
 }
 
 // tell has a target take one action.
-func (h handler) tell(ctx context.Context, t target.Target, n message.News, a message.Action) error {
+func (h handler) tell(ctx context.Context, t target.Target, n message.Event, a message.Action) error {
 	name := t.Name()
 	if t.Kind == target.SNS {
 		topic := t.Topic
@@ -357,8 +357,8 @@ func (h handler) readTarget(ctx, reading context.Context, t target.Target) error
 	if err != nil {
 		return err
 	}
-	before := outgoing.ToldRecord{Target: t.Name(), About: allAlerts}
-	if i := slices.IndexFunc(records, func(r outgoing.ToldRecord) bool { return r.About == allAlerts }); i >= 0 {
+	before := outgoing.DeliveryRecord{Target: t.Name(), About: allAlerts}
+	if i := slices.IndexFunc(records, func(r outgoing.DeliveryRecord) bool { return r.About == allAlerts }); i >= 0 {
 		before = records[i]
 	}
 	records = turns(records, h.now())
@@ -397,7 +397,7 @@ func (h handler) readTarget(ctx, reading context.Context, t target.Target) error
 		h.log.WarnContext(ctx, "could not read alerts back: whether somebody acknowledged one is unknown", "target", t.Name(), "error", err.Error())
 		h.count("AlertsUnread", 1)
 	}
-	return h.memory.SaveTold(ctx, before)
+	return h.memory.SaveDelivery(ctx, before)
 }
 
 // whyUnread is the same for each tick in which the same is wrong, so that it is logged once.
@@ -413,12 +413,12 @@ func whyUnread(err error) string {
 }
 
 // turns are the records whose alerts are read in this tick.
-func turns(records []outgoing.ToldRecord, now time.Time) []outgoing.ToldRecord {
-	records = slices.DeleteFunc(records, func(r outgoing.ToldRecord) bool {
+func turns(records []outgoing.DeliveryRecord, now time.Time) []outgoing.DeliveryRecord {
+	records = slices.DeleteFunc(records, func(r outgoing.DeliveryRecord) bool {
 		_, named := message.Named(r.About)
 		return !named || !r.Awaits()
 	})
-	slices.SortFunc(records, func(a, b outgoing.ToldRecord) int { return strings.Compare(a.About, b.About) })
+	slices.SortFunc(records, func(a, b outgoing.DeliveryRecord) int { return strings.Compare(a.About, b.About) })
 	if len(records) <= mostRead {
 		return records
 	}
@@ -428,7 +428,7 @@ func turns(records []outgoing.ToldRecord, now time.Time) []outgoing.ToldRecord {
 
 // respond sends report what a responder did with the alert of an incident. It is sent before
 // it is recorded: sent again, it has the same id.
-func (h handler) respond(ctx context.Context, t target.Target, r outgoing.ToldRecord, alerts []message.Alert) error {
+func (h handler) respond(ctx context.Context, t target.Target, r outgoing.DeliveryRecord, alerts []message.Alert) error {
 	alert, next, reason := message.Respond(r.Told, alerts, h.now())
 	log := h.log.With("target", t.Name(), "about", r.About)
 	log.DebugContext(ctx, "alerts were read back", "reason", reason)
@@ -452,7 +452,7 @@ func (h handler) respond(ctx context.Context, t target.Target, r outgoing.ToldRe
 		h.count("AlertsTaken", 1)
 	}
 	r.Told = next
-	return h.memory.SaveTold(ctx, r)
+	return h.memory.SaveDelivery(ctx, r)
 }
 
 // aside puts a message that can never be delivered where a person finds it, which rings.
@@ -506,11 +506,11 @@ var (
 
 // Build makes the handler of notify-targets from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	records := table.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
+	records := table.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now)
 	memory := outgoing.New(records)
 	h := handler{
 		records: func(ctx context.Context, of spoke.ID, cluster string) ([]incident.Incident, error) {
-			return outgoing.New(records.In(of)).Incidents(ctx, cluster)
+			return outgoing.New(records.ForSpoke(of)).Incidents(ctx, cluster)
 		},
 		weeks:   func(ctx context.Context) ([]outbox.Posting, error) { return memory.Postings(ctx, report.AllClusters) },
 		now:     e.Now,

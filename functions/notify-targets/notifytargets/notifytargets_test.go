@@ -40,7 +40,7 @@ import (
 // bench is all that the function reaches, in memory.
 type bench struct {
 	handler
-	told    map[string]outgoing.ToldRecord
+	told    map[string]outgoing.DeliveryRecord
 	saveErr error
 	putErr  map[string]error
 	put     []string
@@ -55,20 +55,20 @@ type bench struct {
 	counts  map[string]int
 }
 
-func (b *bench) Told(_ context.Context, target, about string) (outgoing.ToldRecord, error) {
+func (b *bench) Delivery(_ context.Context, target, about string) (outgoing.DeliveryRecord, error) {
 	r := b.told[target+"\n"+about]
 	r.Target, r.About = target, about
 	return r, nil
 }
 
-func (b *bench) SaveTold(_ context.Context, r outgoing.ToldRecord) error {
+func (b *bench) SaveDelivery(_ context.Context, r outgoing.DeliveryRecord) error {
 	if b.saveErr == nil {
 		b.told[r.Target+"\n"+r.About] = r
 	}
 	return b.saveErr
 }
 
-func (b *bench) AllTold(_ context.Context, target string) (list []outgoing.ToldRecord, _ error) {
+func (b *bench) AllTold(_ context.Context, target string) (list []outgoing.DeliveryRecord, _ error) {
 	for _, key := range slices.Sorted(maps.Keys(b.told)) {
 		if r := b.told[key]; r.Target == target {
 			list = append(list, r)
@@ -122,7 +122,7 @@ func newBench(t *testing.T, targets string) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{told: map[string]outgoing.ToldRecord{}, counts: map[string]int{}, status: 202, secret: strings.Repeat("k", 32)}
+	b := &bench{told: map[string]outgoing.DeliveryRecord{}, counts: map[string]int{}, status: 202, secret: strings.Repeat("k", 32)}
 	b.handler = handler{
 		records: func(_ context.Context, of spoke.ID, _ string) ([]incident.Incident, error) {
 			if !of.Hub() {
@@ -589,27 +589,27 @@ func TestReadBackBounds(t *testing.T) {
 		return opened.Account + "/" + opened.Region + "/" + opened.Key.Cluster + "/" + string(opened.Key.Check) + "#" + opened.Key.Resource + strings.Repeat("x", i)
 	}
 	const token = `{"key":"e93facc04764012d7bfb002500d5d1a6","apiToken":"u+x"}`
-	with := func(secret string, n int, of func(*outgoing.ToldRecord)) *bench {
+	with := func(secret string, n int, of func(*outgoing.DeliveryRecord)) *bench {
 		b := newBench(t, "pagerduty=p,sns")
 		b.secret, b.status = secret, http.StatusServiceUnavailable
 		for i := range n {
-			r := outgoing.ToldRecord{Target: "pagerduty=p", About: about(i), Told: message.Told{Opened: opened.Opened, Open: true}}
+			r := outgoing.DeliveryRecord{Target: "pagerduty=p", About: about(i), Told: message.Told{Opened: opened.Opened, Open: true}}
 			of(&r)
 			b.told[r.Target+"\n"+r.About] = r
 		}
 		return b
 	}
-	same := func(*outgoing.ToldRecord) {}
+	same := func(*outgoing.DeliveryRecord) {}
 	for name, test := range map[string]struct {
 		b    *bench
 		want int
 	}{
 		"no token":     {with(strings.Repeat("k", 32), 1, same), 0},
 		"no key":       {with("short", 1, same), 0},
-		"acknowledged": {with(token, 1, func(r *outgoing.ToldRecord) { r.Acknowledged = true }), 0},
-		"resolved":     {with(token, 1, func(r *outgoing.ToldRecord) { r.Resolved = true }), 0},
-		"over":         {with(token, 1, func(r *outgoing.ToldRecord) { r.Open = false }), 0},
-		"a week":       {with(token, 1, func(r *outgoing.ToldRecord) { r.About = "week" }), 0},
+		"acknowledged": {with(token, 1, func(r *outgoing.DeliveryRecord) { r.Acknowledged = true }), 0},
+		"resolved":     {with(token, 1, func(r *outgoing.DeliveryRecord) { r.Resolved = true }), 0},
+		"over":         {with(token, 1, func(r *outgoing.DeliveryRecord) { r.Open = false }), 0},
+		"a week":       {with(token, 1, func(r *outgoing.DeliveryRecord) { r.About = "week" }), 0},
 		"away":         {with(token, 30, same), 1},
 	} {
 		if _, err := test.b.handle(t.Context(), json.RawMessage(`{"detail-type":"Scheduled Event"}`)); err != nil || len(test.b.asked) != test.want || len(test.b.changes) != 0 {
@@ -617,9 +617,9 @@ func TestReadBackBounds(t *testing.T) {
 		}
 	}
 	// More than a tick reads have their turns.
-	var records []outgoing.ToldRecord
+	var records []outgoing.DeliveryRecord
 	for i := range 25 {
-		records = append(records, outgoing.ToldRecord{About: about(i), Told: message.Told{Open: true}})
+		records = append(records, outgoing.DeliveryRecord{About: about(i), Told: message.Told{Open: true}})
 	}
 	seen := map[string]bool{}
 	for i := range 5 {
@@ -718,12 +718,12 @@ func TestKilledAtEachWrite(t *testing.T) {
 		if len(alerts) != 1 || len(deliveries) != 4 || len(mails) != 3 || len(cards) != 3 {
 			t.Errorf("alerts %v, deliveries %v, mails %v, cards %v", alerts, deliveries, mails, cards)
 		}
-		return stagetest.Timeless(t, map[string]any{"alerts": alerts, "deliveries": deliveries, "mails": mails, "cards": cards, "records": told(t, s)})
+		return stagetest.Timeless(t, map[string]any{"alerts": alerts, "deliveries": deliveries, "mails": mails, "cards": cards, "records": storedRecords(t, s)})
 	})
 }
 
-// told is what is remembered.
-func told(t *testing.T, s staged) map[string]any {
+// storedRecords is what is remembered.
+func storedRecords(t *testing.T, s staged) map[string]any {
 	t.Helper()
 	out := map[string]any{}
 	for name, record := range s.Kept() {

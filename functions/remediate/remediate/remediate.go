@@ -312,7 +312,7 @@ func newHandler(e lambda.Env) handler {
 			return err
 		}
 	}
-	memory := store.New(dynamodb.NewFromConfig(e.AWS), c.TableName).At(e.Now).In(c.Spoke)
+	memory := store.New(dynamodb.NewFromConfig(e.AWS), c.TableName).WithClock(e.Now).ForSpoke(c.Spoke)
 	return handler{
 		settings: settings{
 			region: c.Region, watches: c.Watches, policy: c.RemedyOf, vpcs: c.RemedyVPCs, roles: c.RemedyRoles, limit: c.RemedyLimit,

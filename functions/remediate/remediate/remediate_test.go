@@ -303,7 +303,7 @@ func (s *harness) seen(ids ...string) {
 		s.t.Fatal(failed)
 	}
 	for _, i := range list {
-		if _, err := s.Store.At(s.Now).SaveSighting(s.t.Context(), vpc, leak.Sighting{Interface: i.ID, First: s.Now().Add(-time.Hour), Print: leak.Print(i)}); err != nil {
+		if _, err := s.Store.WithClock(s.Now).SaveSighting(s.t.Context(), vpc, leak.Sighting{Interface: i.ID, First: s.Now().Add(-time.Hour), Print: leak.Print(i)}); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -827,7 +827,7 @@ func TestTwoAtOnce(t *testing.T) {
 	s.approve(s.offered())
 	d := &executor{Executor: s.h.do}
 	s.h.do = d
-	body := s.told(approval)
+	body := s.incidentEvent(approval)
 	var all sync.WaitGroup
 	for range 6 {
 		all.Go(func() { _, _ = s.TrySend(body) })
@@ -936,7 +936,7 @@ func TestTrustsNoEvent(t *testing.T) {
 		{Cluster: "dev", Check: "route/no-egress", Resource: stagetest.Table},
 		{Cluster: stagetest.Cluster, Check: "sg/node-egress", Resource: stagetest.Table},
 	} {
-		if back := s.Send(s.of(approval, k)); len(back) != 0 {
+		if back := s.Send(s.eventFor(approval, k)); len(back) != 0 {
 			t.Errorf("%+v came back", k)
 		}
 	}
@@ -1062,7 +1062,7 @@ func start(t *testing.T, remedies string, o stagetest.Options) *harness {
 	t.Helper()
 	s := bench(t, remedies, o)
 	s.Scale(1)
-	s.id = s.Instance(s.News(0)[0])
+	s.id = s.Instance(s.LaunchEvents(0)[0])
 	s.Advance(6 * time.Minute)
 	s.save(incident.Incident{
 		Key:    report.Key{Cluster: stagetest.Cluster, Check: "route/no-egress", Resource: stagetest.Table},
@@ -1089,12 +1089,12 @@ func (s *harness) save(inc incident.Incident) {
 	s.inc = saved
 }
 
-// told is an event of the incident on the bus.
-func (s *harness) told(what string) string {
-	return s.of(what, s.inc.Key)
+// incidentEvent is an event of the incident on the bus.
+func (s *harness) incidentEvent(what string) string {
+	return s.eventFor(what, s.inc.Key)
 }
 
-func (s *harness) of(what string, k report.Key) string {
+func (s *harness) eventFor(what string, k report.Key) string {
 	return fmt.Sprintf(`{"version":"0","id":"e-1","source":"rollcall","detail-type":%q,"account":"999999999999","region":"x","time":%q,"detail":{"cluster":%q,"check":%q,"resource":%q}}`,
 		what, s.Now().UTC().Format(time.RFC3339), k.Cluster, k.Check, k.Resource)
 }
@@ -1107,7 +1107,7 @@ const (
 // tell gives the handler an event, and tells how many messages came back.
 func (s *harness) tell(what string) int {
 	s.t.Helper()
-	return len(s.Send(s.told(what)))
+	return len(s.Send(s.incidentEvent(what)))
 }
 
 // said is what was sent to report since the last time.

@@ -360,13 +360,13 @@ func TestKilledAtEachWrite(t *testing.T) {
 						told[d.ID+" "+string(d.Result)] = d
 					}
 				}
-				k.Invoke(stagetest.Batch(s.told(opened)))
+				k.Invoke(stagetest.Batch(s.incidentEvent(opened)))
 				take()
 				if remedies == byPerson {
 					for _, p := range proposals {
 						s.approve(p)
 					}
-					k.Invoke(stagetest.Batch(s.told(approval)))
+					k.Invoke(stagetest.Batch(s.incidentEvent(approval)))
 					take()
 				}
 				want, calls := remedy.Done, 1
@@ -402,7 +402,7 @@ func TestReplaceKilledAtEachWrite(t *testing.T) {
 	stagetest.KilledAtEachWrite(t, []string{"PutEvents", "PutItem", "SendMessage", "TerminateInstanceInAutoScalingGroup"}, func(t *testing.T, k *stagetest.Kill) any {
 		s := healed(t, "auto", stagetest.Options{Kill: k})
 		s.Advance(replaceinstance.Settle + time.Second)
-		k.Invoke(stagetest.Batch(s.told("Rollcall Incident Changed")))
+		k.Invoke(stagetest.Batch(s.incidentEvent("Rollcall Incident Changed")))
 		want, calls := remedy.Done, 1
 		if slices.Contains(unknown, k.String()) {
 			want, calls = remedy.Uncertain, 0
@@ -444,7 +444,7 @@ func TestRemedyKilledAtEachWrite(t *testing.T) {
 				s := x.openWith(t, optin.Approve, stagetest.Options{Kill: k})
 				x.press(s, x.propose(s))
 				s.Calls()
-				k.Invoke(stagetest.Batch(s.told(approval)))
+				k.Invoke(stagetest.Batch(s.incidentEvent(approval)))
 				want, calls := remedy.Done, 1
 				if slices.Contains(unknown, k.String()) {
 					want, calls = remedy.Uncertain, 0
@@ -611,7 +611,7 @@ func TestReplaceAfterTheCauseIsGone(t *testing.T) {
 		t.Errorf("%d instances were ended", n)
 	}
 	s.Advance(2 * time.Minute)
-	for _, e := range s.News(0) {
+	for _, e := range s.LaunchEvents(0) {
 		if id := s.Instance(e); id != "" && id != s.id {
 			return // another was launched in its place
 		}

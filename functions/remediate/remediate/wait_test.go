@@ -318,7 +318,7 @@ func closedEndpoint() tale {
 		remedy: optin.OpenEndpointSecurityGroup, check: "endpoint/security-group", world: "endpoint-security-group.yaml",
 		begin: func(s *harness) {
 			s.Scale(1)
-			s.id = s.Instance(s.News(0)[0])
+			s.id = s.Instance(s.LaunchEvents(0)[0])
 			s.Advance(20 * time.Minute)
 		},
 		call:   "ec2:AuthorizeSecurityGroupIngress",

@@ -103,7 +103,7 @@ func ChangesIn(of spoke.ID) func(getenv func(string) string) ([]spec.Grant, erro
 		if err != nil {
 			return nil, err
 		}
-		return changes(c.In(of)), nil
+		return changes(c.ForSpoke(of)), nil
 	}
 }
 

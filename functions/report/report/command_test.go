@@ -87,7 +87,7 @@ func newTalk(t *testing.T) *talk {
 	k.commands = commands{
 		replies: k, home: k, hub: spoke.ID{Account: "111122223333", Region: "us-west-2"},
 		watched: []watched{
-			{ID: spoke.ID{}, table: k.store, naming: &naming{}}, {ID: payments, table: k.store.In(payments), naming: &naming{whose: "payments"}},
+			{ID: spoke.ID{}, table: k.store, naming: &naming{}}, {ID: payments, table: k.store.ForSpoke(payments), naming: &naming{whose: "payments"}},
 		},
 		wake: func(_ context.Context, of spoke.Cluster) error {
 			k.woken = append(k.woken, of)
@@ -95,7 +95,7 @@ func newTalk(t *testing.T) *talk {
 		},
 	}
 	for id, name := range map[spoke.ID]string{{}: "eks-workshop", payments: "prod"} {
-		if err := k.store.In(id).SaveSweep(t.Context(), overview.Sweep{Cluster: name, At: k.now}); err != nil {
+		if err := k.store.ForSpoke(id).SaveSweep(t.Context(), overview.Sweep{Cluster: name, At: k.now}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -180,7 +180,7 @@ func TestWhoMayAsk(t *testing.T) {
 		if got := k.ask(0, test.user, test.ask, change...); !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
-		for _, s := range []Table{k.store, k.store.In(payments)} {
+		for _, s := range []Table{k.store, k.store.ForSpoke(payments)} {
 			if list, err := s.AllSilences(t.Context()); err != nil || len(list) > 0 {
 				t.Errorf("%s: %v, %v are written", name, list, err)
 			}
@@ -389,7 +389,7 @@ func TestCommandsAreTheHubs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if whose, err := inbox.WhoseIs(m.Body, spoke.ID{Account: "111122223333", Region: "us-west-2"}); err != nil || !whose.Spoke.Hub() || whose.All {
+	if whose, err := inbox.OriginOf(m.Body, spoke.ID{Account: "111122223333", Region: "us-west-2"}); err != nil || !whose.Spoke.Hub() || whose.All {
 		t.Errorf("%+v, %v", whose, err)
 	}
 }

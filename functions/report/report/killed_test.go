@@ -158,7 +158,7 @@ func (b *killable) end() any {
 			inc.Published[i] = cmp.Or(taken[digest], digest)
 		}
 	}
-	postings, err := b.Store.At(b.Now).Postings(b.t.Context(), stagetest.Cluster)
+	postings, err := b.Store.WithClock(b.Now).Postings(b.t.Context(), stagetest.Cluster)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func (b *killable) end() any {
 		p := &postings[i]
 		p.Digest, p.Version, p.Channel = "", 0, ""
 	}
-	acts, err := b.Store.At(b.Now).Acts(b.t.Context(), stagetest.Cluster, time.Time{})
+	acts, err := b.Store.WithClock(b.Now).Acts(b.t.Context(), stagetest.Cluster, time.Time{})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (o outage) read() (stories map[string]story, order map[string][]string, twi
 // plays a smaller one, which takes seconds.
 var (
 	outagePage   = flag.String("outage.page", "", "write the table into this file")
-	outageFaults = flag.Int("outage.faults", testfull.Of(48, 24), "how many incidents open while Slack is away")
+	outageFaults = flag.Int("outage.faults", testfull.Count(48, 24), "how many incidents open while Slack is away")
 )
 
 // Slack is away for an hour while incidents open, change, end and come back:

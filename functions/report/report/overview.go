@@ -36,7 +36,7 @@ const readWithin = 20 * time.Second
 func allOf(c config.Config, table func(spoke.ID) Table) []watched {
 	of := func(id spoke.ID) watched {
 		own := table(id)
-		return watched{ID: id, table: own, naming: newNaming(c.In(id), own)}
+		return watched{ID: id, table: own, naming: newNaming(c.ForSpoke(id), own)}
 	}
 	list := []watched{of(spoke.ID{})}
 	for _, s := range c.Others() {
@@ -53,7 +53,7 @@ func (p *invocation) overview(ctx context.Context, now time.Time) overview.Overv
 	for _, w := range p.watched {
 		parts = append(parts, p.part(ctx, w))
 	}
-	o := overview.Of(parts, now)
+	o := overview.New(parts, now)
 	if own, unread := p.workspace(ctx); unread == "" {
 		o.Site = own.URL
 	}
@@ -176,7 +176,7 @@ func (p *invocation) report(ctx context.Context, ask report.Ask, now time.Time) 
 
 // own is a cluster as records name it: the hub's own has no account.
 func own(c spoke.Cluster, hub spoke.ID) spoke.Cluster {
-	return spoke.Cluster{ID: c.ID.Of(hub), Name: c.Name}
+	return spoke.Cluster{ID: c.ID.RelativeTo(hub), Name: c.Name}
 }
 
 // silenceID is the id of the silence that a command asks for: that of the signed request,
@@ -276,10 +276,10 @@ func (p *invocation) endOne(ctx context.Context, c report.Command, w watched, s 
 	}
 	p.Count("SilencesEnded", 1)
 	p.Log.InfoContext(ctx, "unsilenced", "audit", true, "silence", s.ID, "user", c.User.ID, "spoke", w.String(), "cluster", s.Cluster, "command", c.ID)
-	if err := p.wake(ctx, s.Of()); err != nil {
+	if err := p.wake(ctx, s.SpokeCluster()); err != nil {
 		return "", err
 	}
-	return "Ended: the silence of " + s.Of().String() + ". What is still broken is posted in the channel now.", nil
+	return "Ended: the silence of " + s.SpokeCluster().String() + ". What is still broken is posted in the channel now.", nil
 }
 
 // wakeUp is an observation of a cluster that saw nothing.
@@ -385,7 +385,7 @@ func (p *invocation) closeCluster(ctx context.Context, r outbox.ClusterRecord, l
 	nothing := report.Observation{
 		Format: report.Format, ID: "unwatched/" + r.Cluster + "/" + now.UTC().Format(time.RFC3339Nano), By: p.By, At: now, Cluster: r.Cluster,
 	}.For(p.spoke)
-	m := report.Message{Observation: &nothing}.In(p.spoke, p.whose)
+	m := report.Message{Observation: &nothing}.ForSpoke(p.spoke, p.whose)
 	return p.cluster(ctx, clusterBatch{name: r.Cluster, results: []report.Message{m}}, left)
 }
 

@@ -597,7 +597,7 @@ func framedFor(b *bench, spokes string) func(bodies ...string) []string {
 	}
 	f := lambda.New("report", config.SpokeVariables(), func(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		h := b.handler
-		table := b.store.In(e.Config.Spoke)
+		table := b.store.ForSpoke(e.Config.Spoke)
 		h.Incidents, h.Postings, h.Clusters, h.Acts, h.audit = table, table, table, table, table
 		h.spoke, h.naming = e.Config.Spoke, newNaming(e.Config, table)
 		return h.handle, nil
@@ -627,7 +627,7 @@ func (b *bench) body(v any) string {
 
 func (b *bench) incidentOf(id spoke.ID) incident.Incident {
 	b.Helper()
-	list, err := b.store.In(id).Incidents(b.Context(), "eks-workshop")
+	list, err := b.store.ForSpoke(id).Incidents(b.Context(), "eks-workshop")
 	if err != nil || len(list) != 1 {
 		b.Fatalf("%q has the incidents %+v, %v; want one", id, list, err)
 	}
@@ -727,7 +727,7 @@ func TestNamesakesHaveTheirOwnIncidents(t *testing.T) {
 	}
 	answers := map[string][]incident.AnswerReason{}
 	for _, id := range own {
-		acts, err := b.store.In(id).Acts(b.Context(), "eks-workshop", time.Time{})
+		acts, err := b.store.ForSpoke(id).Acts(b.Context(), "eks-workshop", time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -822,7 +822,7 @@ func (b *bench) leaving(watched ...spoke.ID) handler {
 	h := b.handler
 	h.unwatched = unwatched{spokes: b.store, watched: watched, of: func(id spoke.ID) handler {
 		f := b.handler
-		table := b.store.In(id)
+		table := b.store.ForSpoke(id)
 		f.Incidents, f.Postings, f.Clusters, f.Acts, f.audit, f.Silences = table, table, table, table, table, table
 		f.spoke, f.Unwatched = id, func(string) bool { return true }
 		return f
@@ -901,7 +901,7 @@ func TestASpokeThatIsNotWatchedAnyMore(t *testing.T) {
 	if diff := cmp.Diff([]store.WatchedSpoke{{Spoke: europe, Format: store.SpokeFormat}}, records); err != nil || diff != "" {
 		t.Errorf("remembered, %v (-want +got):\n%s", err, diff)
 	}
-	if known, err := b.store.In(payments).Clusters(t.Context()); err != nil || !slices.Equal(known, []string{"eks-workshop"}) {
+	if known, err := b.store.ForSpoke(payments).Clusters(t.Context()); err != nil || !slices.Equal(known, []string{"eks-workshop"}) {
 		t.Errorf("its closed incident is found in no cluster: %q, %v", known, err)
 	}
 	// What a spoke that is watched again finds opens it again.

@@ -363,7 +363,7 @@ func (h handler) byCluster(ctx context.Context, messages []inbox.Message) (clust
 			commands = append(commands, asked{m.ID, result})
 			continue
 		}
-		result = result.In(h.spoke, h.whose)
+		result = result.ForSpoke(h.spoke, h.whose)
 		i := slices.IndexFunc(clusters, func(c clusterBatch) bool { return c.name == result.Cluster() })
 		if i < 0 {
 			clusters = append(clusters, clusterBatch{name: result.Cluster()})
@@ -399,7 +399,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 			h.unwatched.watched = append(h.unwatched.watched, s.ID)
 		}
 		h.unwatched.of = func(id spoke.ID) handler {
-			former := newHandler(e.In(id), owners)
+			former := newHandler(e.ForSpoke(id), owners)
 			former.Unwatched = func(string) bool { return true }
 			return former
 		}
@@ -410,8 +410,8 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 
 func newHandler(e lambda.Env, owners ownership.Settings) handler {
 	wall := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
-	here := wall.At(e.Now)
-	table := here.In(e.Config.Spoke)
+	here := wall.WithClock(e.Now)
+	table := here.ForSpoke(e.Config.Spoke)
 	client := slackapi.NewSession(secretsmanager.NewFromConfig(e.AWS), e.Config.SlackSecretARN, e.Config.SlackAPI, &http.Client{Transport: e.HTTP})
 	queues := queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Aside: e.Config.ResultDeadURL, Spoke: e.Config.Spoke}
 	h := handler{
@@ -443,7 +443,7 @@ func newHandler(e lambda.Env, owners ownership.Settings) handler {
 	h.unwatched.spokes = here
 	h.commands = commands{
 		replies: hook.NewResponder(e.Config.SlackAPI, e.HTTP), home: client, hub: e.Config.Hub,
-		watched: allOf(e.Config, func(id spoke.ID) Table { return here.In(id) }),
+		watched: allOf(e.Config, func(id spoke.ID) Table { return here.ForSpoke(id) }),
 		wake: func(ctx context.Context, of spoke.Cluster) error {
 			to := queues
 			to.Spoke = of.ID
@@ -786,7 +786,7 @@ type naming struct {
 
 // newNaming is that of a configuration's spoke.
 func newNaming(c config.Config, aliases Aliases) *naming {
-	return &naming{config: c, aliases: aliases, whose: c.Whose()}
+	return &naming{config: c, aliases: aliases, whose: c.SpokeName()}
 }
 
 // name is the name as far as it is known. Where the table does not answer it is the one of
@@ -807,7 +807,7 @@ func (h handler) name(ctx context.Context, n *naming) string {
 	if known {
 		n.until = now.Add(knownFor)
 	}
-	n.whose = n.config.WhoseBy(a.Alias)
+	n.whose = n.config.SpokeNameBy(a.Alias)
 	return n.whose
 }
 

@@ -141,7 +141,7 @@ func newBench(t *testing.T) *bench {
 	}
 	b := &bench{T: t, table: table, channel: &notifytest.Slack{}, bus: &notifytest.Bus{}, now: notifytest.Start, log: &bytes.Buffer{}, counts: map[string]int{}, set: &asides{}}
 	clock := func() time.Time { return b.now }
-	b.store = store.New(server.Client(), table).At(clock)
+	b.store = store.New(server.Client(), table).WithClock(clock)
 	b.handler = handler{passed: b.store, audit: b.store, people: b.channel, aside: b.set, naming: &naming{}, Notifier: notify.Notifier{
 		Incidents: b.store, Postings: b.store, Acts: b.store, Slack: b.channel, Files: b.channel, Answers: b.channel, Bus: b.bus, Clusters: b.store, Silences: b.store,
 		Policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour, Channel: "C0123456789"},
@@ -151,9 +151,9 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// at gives the function the observations of a minute, in one batch, and gives
+// observeAt gives the function the observations of a minute, in one batch, and gives
 // the ids of the messages that go back.
-func (b *bench) at(minute int, observations ...report.Observation) ([]string, error) {
+func (b *bench) observeAt(minute int, observations ...report.Observation) ([]string, error) {
 	b.Helper()
 	b.now = notifytest.Start.Add(time.Duration(minute) * time.Minute)
 	var bodies []string
@@ -193,7 +193,7 @@ func (b *bench) deliverBodies(bodies ...string) ([]string, error) {
 // must is at for steps that leave nothing behind.
 func (b *bench) must(minute int, observations ...report.Observation) {
 	b.Helper()
-	if failed, err := b.at(minute, observations...); err != nil || len(failed) > 0 {
+	if failed, err := b.observeAt(minute, observations...); err != nil || len(failed) > 0 {
 		b.Errorf("minute %d: failed %q, %v", minute, failed, err)
 	}
 }
@@ -486,7 +486,7 @@ func TestNewerRecord(t *testing.T) {
 	if _, err := b.store.SaveIncident(t.Context(), newer); err != nil {
 		t.Fatal(err)
 	}
-	failed, err := b.at(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)))
+	failed, err := b.observeAt(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)))
 	if err != nil || len(failed) != 1 || len(b.channel.Calls) > 0 {
 		t.Errorf("failed %q, %v, Slack %q; want the message to go back and nothing said", failed, err, b.channel.Calls)
 	}
@@ -501,7 +501,7 @@ func TestClustersApart(t *testing.T) {
 	b.Incidents = broken{b.store}
 	other := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))
 	other.Cluster = "other"
-	failed, err := b.at(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)), other, notifytest.Failing(notifytest.Launch(notifytest.Instance2, 0, report.Waiting)))
+	failed, err := b.observeAt(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)), other, notifytest.Failing(notifytest.Launch(notifytest.Instance2, 0, report.Waiting)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -549,7 +549,7 @@ func TestAliasesAreNoKeys(t *testing.T) {
 	own := []spoke.ID{payments, search, liar}
 	var seen []string
 	for _, id := range own {
-		if err := b.store.In(id).SaveAlias(t.Context(), store.Alias{At: b.now, Alias: aliases[id]}); err != nil {
+		if err := b.store.ForSpoke(id).SaveAlias(t.Context(), store.Alias{At: b.now, Alias: aliases[id]}); err != nil {
 			t.Fatal(err)
 		}
 		obs := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)).For(id)
@@ -637,14 +637,14 @@ func TestNameIsReadNowAndThen(t *testing.T) {
 		}
 		return c
 	}
-	for _, c := range []config.Config{load("none"), load(payments.String() + "=payments").In(payments)} {
+	for _, c := range []config.Config{load("none"), load(payments.String() + "=payments").ForSpoke(payments)} {
 		a := &counting{alias: store.Alias{Alias: "acme"}, known: true}
-		if got := b.name(t.Context(), newNaming(c, a)); a.n != 0 || got != c.Whose() {
+		if got := b.name(t.Context(), newNaming(c, a)); a.n != 0 || got != c.SpokeName() {
 			t.Errorf("%q: asked %d times", got, a.n)
 		}
 	}
 	a := &counting{}
-	n := newNaming(load(payments.String()).In(payments), a)
+	n := newNaming(load(payments.String()).ForSpoke(payments), a)
 	step := func(after time.Duration, want string, asked int) {
 		t.Helper()
 		b.now = b.now.Add(after)

@@ -179,7 +179,7 @@ func (h handler) asked(c *call) (ask report.Ask, isCommand bool, _ error) {
 	p := c.payload
 	switch {
 	case p.Type == interaction.SlashCommand:
-		ask, err := slashcommand.Parse(p.Text, h.now(), func(id checkid.ID) bool { _, known := catalog.Of(id); return known })
+		ask, err := slashcommand.Parse(p.Text, h.now(), func(id checkid.ID) bool { _, known := catalog.ByID(id); return known })
 		var problem *slashcommand.Problem
 		switch {
 		case errors.As(err, &problem):
@@ -305,7 +305,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	h := handler{
 		signing: &signing{secrets: secretsmanager.NewFromConfig(e.AWS), arn: e.Config.SigningARN, log: e.Log},
 		once:    incoming.New(records), // a copy of a request comes in the time in which it was signed
-		audit:   &audit{store: incoming.New(records.At(e.Now)), log: e.Log, metrics: e.Metrics},
+		audit:   &audit{store: incoming.New(records.WithClock(e.Now)), log: e.Log, metrics: e.Metrics},
 		send:    queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
 		replies: hook.NewResponder(e.Config.SlackAPI, e.HTTP),
 		wall:    time.Now,

@@ -44,8 +44,8 @@ func (b *bench) typed(text string) string {
 	}.Encode()
 }
 
-// says is what the person reads at once.
-func says(t *testing.T, got events.LambdaFunctionURLResponse) string {
+// ephemeralText is what the person reads at once.
+func ephemeralText(t *testing.T, got events.LambdaFunctionURLResponse) string {
 	t.Helper()
 	var body struct {
 		Type string `json:"response_type"`
@@ -68,7 +68,7 @@ func TestCommandsAnsweredHere(t *testing.T) {
 		"why prod": "Which instance?",
 	} {
 		b := newBench(t)
-		if got := says(t, b.call(b.request(b.typed(text)))); !strings.Contains(got, want) {
+		if got := ephemeralText(t, b.call(b.request(b.typed(text)))); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 		if len(b.commands) > 0 || len(b.told) > 0 {
@@ -89,7 +89,7 @@ func TestCommandsPassedOn(t *testing.T) {
 		{"silence cluster=prod check=route/no-egress for 2h", report.Ask{Verb: report.AskSilence, Cluster: spoke.Cluster{Name: "prod"}, Check: "route/no-egress", For: 2 * time.Hour}},
 		{"unsilence AB12CD34", report.Ask{Verb: report.AskUnsilence, Silence: "ab12cd34"}},
 	} {
-		expect.Equal(t, fmt.Sprint(test.text), says(t, b.call(b.request(b.typed(test.text)))), "Looking…")
+		expect.Equal(t, fmt.Sprint(test.text), ephemeralText(t, b.call(b.request(b.typed(test.text)))), "Looking…")
 		if len(b.commands) != i+1 {
 			t.Fatalf("%s: passed on %+v", test.text, b.commands)
 		}
@@ -111,7 +111,7 @@ func TestCommandsPassedOn(t *testing.T) {
 func TestCommandsThatCannotBePassedOn(t *testing.T) {
 	b := newBench(t)
 	b.sendErr = errors.New("QueueDoesNotExist")
-	if got := says(t, b.call(b.request(b.typed("status")))); !strings.Contains(got, "Try again in a minute") {
+	if got := ephemeralText(t, b.call(b.request(b.typed("status")))); !strings.Contains(got, "Try again in a minute") {
 		t.Errorf("%q", got)
 	}
 	b.handler.audit.metrics.Flush(stageTime)
@@ -604,7 +604,7 @@ type killedAt struct {
 	names []string // of the writes so far
 }
 
-func (k *killedAt) at(name string, do func() error) error {
+func (k *killedAt) intercept(name string, do func() error) error {
 	n := len(k.names)
 	k.names = append(k.names, name)
 	if n == k.write && !k.after {
@@ -618,20 +618,20 @@ func (k *killedAt) at(name string, do func() error) error {
 }
 
 func (k *killedAt) ClaimPress(ctx context.Context, id, by string) (first bool, err error) {
-	err = k.at("ClaimPress", func() error { first, err = k.bench.ClaimPress(ctx, id, by); return err })
+	err = k.intercept("ClaimPress", func() error { first, err = k.bench.ClaimPress(ctx, id, by); return err })
 	return first, err
 }
 
 func (k *killedAt) PassPress(ctx context.Context, id, by, digest string) error {
-	return k.at("PassPress", func() error { return k.bench.PassPress(ctx, id, by, digest) })
+	return k.intercept("PassPress", func() error { return k.bench.PassPress(ctx, id, by, digest) })
 }
 
 func (k *killedAt) SendPress(ctx context.Context, m report.PressMessage) error {
-	return k.at("SendPress", func() error { return k.bench.SendPress(ctx, m) })
+	return k.intercept("SendPress", func() error { return k.bench.SendPress(ctx, m) })
 }
 
 func (k *killedAt) RecordRefusal(ctx context.Context, r interaction.Record) (created bool, err error) {
-	err = k.at("RecordRefusal", func() error { created, err = k.bench.RecordRefusal(ctx, r); return err })
+	err = k.intercept("RecordRefusal", func() error { created, err = k.bench.RecordRefusal(ctx, r); return err })
 	return created, err
 }
 

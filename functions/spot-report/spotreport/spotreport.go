@@ -194,18 +194,18 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	keep := detect.KeepEvidence(e)
 	reader := detect.NewReader(e, keep)
 	queues := queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}
-	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
+	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now)
 	detector := detect.New(spec.Name, e, reader, queues).Keeping(keep)
 	if e.Config.Spoke.Hub() && e.Config.Weekly != nil && e.ForAll != nil {
 		e.ForAll(weekly{
 			Weekly: *e.Config.Weekly, Detector: detector, said: table, send: queues,
-			watched: digest.All(e.Config, func(id spoke.ID) digest.Records { return table.In(id) }),
+			watched: digest.All(e.Config, func(id spoke.ID) digest.Records { return table.ForSpoke(id) }),
 		}.handle)
 	}
 	return New(Parts{
 		Detector: detector,
 		Config:   e.Config,
-		Table:    table.In(e.Config.Spoke),
+		Table:    table.ForSpoke(e.Config.Spoke),
 		Reader:   reader,
 		Send:     queues,
 	}), nil

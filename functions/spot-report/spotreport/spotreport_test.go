@@ -512,7 +512,7 @@ func (r records) RecentHistory(ctx context.Context, _ string, since time.Time, _
 
 // looked is a cluster that was looked at since a time.
 func looked(since time.Time) overview.Sweep {
-	return overview.Sweep{Cluster: "prod"}.After(overview.Turn{At: since}).After(overview.Turn{At: monday})
+	return overview.Sweep{Cluster: "prod"}.After(overview.ClusterSweep{At: since}).After(overview.ClusterSweep{At: monday})
 }
 
 // monday is two minutes into the hour of the message.
@@ -527,7 +527,7 @@ func newWeekly(r records, now time.Time) (weekly, *memory, *results) {
 	}, m, q
 }
 
-func told(to time.Time) outbox.Posting {
+func deliveredWeek(to time.Time) outbox.Posting {
 	return outbox.Posting{Summary: report.Summary{Kind: report.WeeklySummary, Period: &report.Period{To: to}}}.Delivered()
 }
 
@@ -544,13 +544,13 @@ func TestWeekIsToldOnce(t *testing.T) {
 	}{
 		"in its hour":                 {records{sweeps: []overview.Sweep{before}}, monday, nil, "weekly/2026-11-23"},
 		"late":                        {records{sweeps: []overview.Sweep{before}}, monday.AddDate(0, 0, 5), nil, "weekly/2026-11-23"},
-		"told":                        {records{sweeps: []overview.Sweep{before}}, monday, []outbox.Posting{told(ended)}, ""},
-		"the last one told":           {records{sweeps: []overview.Sweep{before}}, monday, []outbox.Posting{told(ended.AddDate(0, 0, -7))}, "weekly/2026-11-23"},
-		"another day was set":         {records{sweeps: []overview.Sweep{before}}, monday, []outbox.Posting{told(ended.AddDate(0, 0, 2))}, ""},
+		"told":                        {records{sweeps: []overview.Sweep{before}}, monday, []outbox.Posting{deliveredWeek(ended)}, ""},
+		"the last one told":           {records{sweeps: []overview.Sweep{before}}, monday, []outbox.Posting{deliveredWeek(ended.AddDate(0, 0, -7))}, "weekly/2026-11-23"},
+		"another day was set":         {records{sweeps: []overview.Sweep{before}}, monday, []outbox.Posting{deliveredWeek(ended.AddDate(0, 0, 2))}, ""},
 		"made since":                  {records{sweeps: []overview.Sweep{looked(ended.Add(time.Hour))}}, monday, nil, ""},
 		"upgraded since":              {records{sweeps: []overview.Sweep{{Cluster: "prod", At: monday}}}, monday, nil, ""},
 		"nothing was looked at":       {records{}, monday, nil, ""},
-		"nothing is looked at since":  {records{}, monday, []outbox.Posting{told(ended.AddDate(0, 0, -7))}, "weekly/2026-11-23"},
+		"nothing is looked at since":  {records{}, monday, []outbox.Posting{deliveredWeek(ended.AddDate(0, 0, -7))}, "weekly/2026-11-23"},
 		"the looks cannot be read":    {records{sweepsErr: errors.New("throttled")}, monday, nil, "weekly/2026-11-23"},
 		"before its hour on that day": {records{sweeps: []overview.Sweep{before}}, monday.Add(-3 * time.Minute), nil, ""},
 	} {

@@ -111,7 +111,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}).Keeping(keep),
 		Config:   e.Config,
-		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
+		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke),
 		Reader:   func() Reader { return reader.Counting() },
 		Gauge:    e.Metrics.Gauge,
 	}), nil
@@ -203,7 +203,7 @@ func (h handler) charts(ctx context.Context, s *snapshot.Snapshot, d diagnosis.D
 	}
 	var list []report.Chart
 	for _, id := range ids {
-		samples := of(s, id)
+		samples := samplesOf(s, id)
 		returned := 0
 		shown := chart.FreeOf{Subnet: id, From: from(samples, s.Time), To: s.Time, Runway: address.Forecast(samples, 0, s.Time)}
 		for _, r := range s.Returned {
@@ -225,8 +225,8 @@ func (h handler) charts(ctx context.Context, s *snapshot.Snapshot, d diagnosis.D
 	return list
 }
 
-// of are a subnet's samples, what it has now among them.
-func of(s *snapshot.Snapshot, subnet string) []snapshot.Sample {
+// samplesOf are a subnet's samples, what it has now among them.
+func samplesOf(s *snapshot.Snapshot, subnet string) []snapshot.Sample {
 	return slices.DeleteFunc(slices.Clone(s.Samples), func(x snapshot.Sample) bool { return x.Subnet != subnet })
 }
 
@@ -315,7 +315,7 @@ func (h handler) measure(s *snapshot.Snapshot, subnets []string) {
 		if !slices.Contains(subnets, n.ID) {
 			continue
 		}
-		left, falls := address.Forecast(of(s, n.ID), 0, s.Time).Left(s.Time)
+		left, falls := address.Forecast(samplesOf(s, n.ID), 0, s.Time).Left(s.Time)
 		this := overview.Subnet{ID: n.ID, Zone: n.Zone, Free: n.Free, Total: address.Usable(n.CIDR), At: s.Time}
 		if falls {
 			shortest = min(shortest, left.Hours())

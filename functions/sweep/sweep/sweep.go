@@ -144,7 +144,7 @@ func (h handler) turn(ctx context.Context, m inbox.Message) error {
 		h.Log.WarnContext(ctx, "whether the cluster's API answers is not known: it is asked", "cluster", t.Cluster, "error", err.Error())
 	}
 	contact := gather.NewContact(known.Known(t.Time))
-	turn := overview.Turn{}
+	turn := overview.ClusterSweep{}
 	turn.Failed, err = h.look(ctx, h.watches(t.Account, contact, func(s overview.Subnet) { turn.Soonest = &s }), t.Cluster, json.RawMessage(m.Body))
 	outcome, _ := contact.Outcome()
 	turn.At, turn.Silent = h.Now(), outcome == backoff.Silent || outcome == backoff.NotAsked && known.Attempts > 0
@@ -156,7 +156,7 @@ func (h handler) turn(ctx context.Context, m inbox.Message) error {
 
 // note adds a turn to those of the cluster. What cannot be read is not written over: the
 // next turn is five minutes away, and the looks of a week would be lost.
-func (h handler) note(ctx context.Context, cluster string, turn overview.Turn) error {
+func (h handler) note(ctx context.Context, cluster string, turn overview.ClusterSweep) error {
 	before, err := h.memory.Sweep(ctx, cluster)
 	if err != nil {
 		return err
@@ -351,7 +351,7 @@ const (
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	client := sqs.NewFromConfig(e.AWS)
 	queues := queue.Queues{Client: client, Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL, Nodegroups: e.Config.NodegroupQueueURL, Spoke: e.Config.Spoke}
-	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke)
+	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke)
 	limits := &awsconf.Limits{Shares: e.Config.SweepConcurrency, Now: e.Now, Sleep: e.Sleep}
 	if e.Config.Clock.Slower() {
 		limits.Now, limits.Sleep = config.Clock{}.Now, config.Clock{}.Sleep

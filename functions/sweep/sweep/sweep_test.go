@@ -257,7 +257,7 @@ func TestOneDoesNotHoldBackAnother(t *testing.T) {
 	if !errors.Is(err, down) || !strings.Contains(err.Error(), "a: down") || !strings.Contains(err.Error(), "c: full") || u.counts["SweptClusters"] != 0 {
 		t.Errorf("error %v, counts %v", err, u.counts)
 	}
-	if diff := cmp.Diff([]overview.Sweep{overview.Sweep{Cluster: "prod"}.After(overview.Turn{At: u.now, Failed: []string{"a", "c"}})}, u.swept); diff != "" {
+	if diff := cmp.Diff([]overview.Sweep{overview.Sweep{Cluster: "prod"}.After(overview.ClusterSweep{At: u.now, Failed: []string{"a", "c"}})}, u.swept); diff != "" {
 		t.Errorf("remembered (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"a prod", "b prod", "c prod"}, u.looked); diff != "" {
@@ -518,8 +518,8 @@ func TestTick(t *testing.T) {
 	}
 }
 
-// of are the observations of a cluster.
-func of(b *stagetest.Bench, cluster string) []report.Observation {
+// observationsOf are the observations of a cluster.
+func observationsOf(b *stagetest.Bench, cluster string) []report.Observation {
 	return slices.DeleteFunc(b.Observations(), func(o report.Observation) bool { return o.Cluster != cluster })
 }
 
@@ -527,7 +527,7 @@ func of(b *stagetest.Bench, cluster string) []report.Observation {
 func TestListOfClustersRefused(t *testing.T) {
 	b := bench(t, stagetest.Options{Faults: []simaws.FaultRule{{Call: "eks:ListClusters", Deny: true}}})
 	tick(t, b)
-	told := of(b, report.AllClusters)
+	told := observationsOf(b, report.AllClusters)
 	if len(told) != 1 || len(told[0].Blind) != 1 {
 		t.Fatalf("told %+v, want what is refused", told)
 	}
@@ -541,13 +541,13 @@ func TestListOfClustersRefused(t *testing.T) {
 
 	b = bench(t, stagetest.Options{})
 	tick(t, b)
-	if told := of(b, report.AllClusters); len(told) > 0 {
+	if told := observationsOf(b, report.AllClusters); len(told) > 0 {
 		t.Errorf("nothing was refused, and %+v is told", told)
 	}
 	opened(t, b, report.AllClusters) // as an earlier release's join-check had it told
 	b.Advance(5 * time.Minute)
 	tick(t, b)
-	if told = of(b, report.AllClusters); len(told) != 1 {
+	if told = observationsOf(b, report.AllClusters); len(told) != 1 {
 		t.Fatalf("told %+v, want that the list works again", told)
 	}
 	open, err := b.Store.Incidents(t.Context(), report.AllClusters)

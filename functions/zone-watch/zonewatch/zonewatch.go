@@ -71,7 +71,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := detect.NewReader(e, keep)
 	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}).Keeping(keep),
-		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
+		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke),
 		Reader:   reader,
 		Gauge:    e.Metrics.Gauge,
 	}), nil

@@ -46,30 +46,30 @@ func usingPlugin(c check.Check) check.Check {
 // plugin is the running network plugin, and the instances that are to run it.
 type plugin struct {
 	version       vpccni.Version
-	suspects      []*snapshot.Instance
+	pending       []*snapshot.Instance
 	well, passing []*snapshot.Instance // passing run no plugin of Amazon's as a pod
 }
 
 // pluginOf is the plugin of the cluster. Where it is not to be judged, found is what is
 // reported: the plugin is not meant to run, or its version is not understood.
 func pluginOf(s *facts.View) (p plugin, found []finding.Finding, judge bool) {
-	suspects, well := s.Suspects()
+	suspects, well := s.Pending()
 	p.well = well
 	for _, i := range suspects {
 		if s.CNI == nil || i.Windows || facts.OfAutoMode(i) {
 			p.passing = append(p.passing, i)
 			continue
 		}
-		p.suspects = append(p.suspects, i)
+		p.pending = append(p.pending, i)
 	}
-	if len(p.suspects) == 0 {
+	if len(p.pending) == 0 {
 		return p, p.pass(s, nil), false
 	}
 	version, ok := vpccni.OfImage(s.CNI.Image)
 	if p.version = version; ok {
 		return p, nil, true
 	}
-	return p, append(p.pass(s, nil), finding.Unread(s.Cluster.Name, facts.IDs(p.suspects), snapshot.Failure{
+	return p, append(p.pass(s, nil), finding.Unread(s.Cluster.Name, facts.IDs(p.pending), snapshot.Failure{
 		Source: snapshot.AWSNode, Reason: snapshot.Broken, Message: fmt.Sprintf("the version in the image %q of aws-node cannot be parsed", s.CNI.Image),
 	})), false
 }
@@ -224,17 +224,17 @@ func runIPv6(s *facts.View) []finding.Finding {
 	p, said, judge := pluginOf(s)
 	switch {
 	case !s.Cluster.IPv6: // whatever the version is
-		return p.pass(s, p.suspects)
+		return p.pass(s, p.pending)
 	case !judge:
 		return said
 	}
 	if p.version.Before(vpccni.IPv6()) {
-		f := ipv6Finding(s, p.suspects, fmt.Sprintf("%s cannot give IPv6 addresses", p.version), fmt.Sprintf("aws-node runs %s, and pods get IPv6 addresses only from %s on.", p.version, vpccni.IPv6()))
+		f := ipv6Finding(s, p.pending, fmt.Sprintf("%s cannot give IPv6 addresses", p.version), fmt.Sprintf("aws-node runs %s, and pods get IPv6 addresses only from %s on.", p.version, vpccni.IPv6()))
 		f.Fix = update(s, vpccni.IPv6())
 		return append(p.pass(s, nil), f)
 	}
 	if wrong := settings(s.CNI.Env); len(wrong) > 0 {
-		f := ipv6Finding(s, p.suspects, "aws-node is not configured for IPv6", fmt.Sprintf("%s is an IPv6 cluster, and aws-node has %s: it exits at startup.", s.Cluster.Name, phrase.And(wrong)))
+		f := ipv6Finding(s, p.pending, "aws-node is not configured for IPv6", fmt.Sprintf("%s is an IPv6 cluster, and aws-node has %s: it exits at startup.", s.Cluster.Name, phrase.And(wrong)))
 		f.Fix = finding.Fix{
 			Console: link.Cluster(s),
 			Text:    "Set ENABLE_IPv6 and ENABLE_PREFIX_DELEGATION to true, ENABLE_IPv4 and AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG to false.",
@@ -276,7 +276,7 @@ func shown(env map[string]string, name string) string {
 // byType finds the instances of types before the Nitro system.
 func byType(s *facts.View, p plugin) []finding.Finding {
 	var good, old, unread []*snapshot.Instance
-	for _, i := range p.suspects {
+	for _, i := range p.pending {
 		n := slices.IndexFunc(s.InstanceTypes, func(t snapshot.InstanceType) bool { return t.Name == i.Type })
 		switch {
 		case n < 0 && !s.Has(snapshot.InstanceTypes):
@@ -403,7 +403,7 @@ func runVersion(s *facts.View) []finding.Finding {
 	st := s.Boot()
 	broken := map[int][]*snapshot.Instance{}
 	var good []*snapshot.Instance
-	for _, i := range p.suspects {
+	for _, i := range p.pending {
 		if n := ruleAgainst(p.version, minorOf(s, i), osOf(st, i)); n >= 0 {
 			broken[n] = append(broken[n], i)
 		} else {

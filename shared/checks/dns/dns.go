@@ -106,7 +106,7 @@ func (r *resolved) covers() []string {
 	return list
 }
 
-func (r *resolved) suspects() []*snapshot.Instance {
+func (r *resolved) pendingInstances() []*snapshot.Instance {
 	var list []*snapshot.Instance
 	for _, p := range r.posts {
 		list = append(list, p.Suspects...)
@@ -130,7 +130,7 @@ func attributes(g *facts.Placements, vpc string) (snapshot.VPCAttributes, []snap
 // attributeFault is the finding on a switch that is off.
 func attributeFault(g *facts.Placements, r *resolved, name, title, why string, a snapshot.VPCAttributes) finding.Finding {
 	f := finding.Finding{
-		Outcome: finding.Fail, Resource: r.vpc, Covers: r.covers(), Instances: facts.IDs(r.suspects()),
+		Outcome: finding.Fail, Resource: r.vpc, Covers: r.covers(), Instances: facts.IDs(r.pendingInstances()),
 		Resources: append([]string{r.vpc}, r.covers()...), Title: title, Why: why,
 		Evidence: []finding.Evidence{{What: "DNS attributes of " + r.vpc, Value: fmt.Sprintf("enableDnsSupport %t, enableDnsHostnames %t", a.DNSSupport, a.DNSHostnames)}},
 		Fix: finding.Fix{
@@ -178,8 +178,8 @@ func dhcp(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 		v.Unknown(r.vpc, r.covers(), *n.Blocked)
 		return
 	}
-	own := nodesOwn(g, r.suspects())
-	faults := append(faults(n, r.private, own), hostnames(r.suspects(), n.Options)...)
+	own := nodesOwn(g, r.pendingInstances())
+	faults := append(faults(n, r.private, own), hostnames(r.pendingInstances(), n.Options)...)
 	if len(faults) == 0 {
 		v.Pass(n.Options.ID, r.covers(), namesGiven(g, r.vpc)...)
 		return
@@ -197,7 +197,7 @@ func dhcp(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 	}
 	v.Fail(finding.Finding{
 		Outcome: finding.Fail, Confidence: finding.Weaker(confidence, finding.Likely), Resource: n.Options.ID,
-		Covers: r.covers(), Instances: facts.IDs(r.suspects()), Resources: append([]string{n.Options.ID, r.vpc}, r.covers()...),
+		Covers: r.covers(), Instances: facts.IDs(r.pendingInstances()), Resources: append([]string{n.Options.ID, r.vpc}, r.covers()...),
 		Title:    phrase.Title("%s %s", n.Options.ID, faults[0].title),
 		Why:      fmt.Sprintf("%s uses the DHCP options %s. %s", r.vpc, n.Options.ID, strings.Join(why, " ")),
 		Evidence: append(namesGiven(g, r.vpc), r.posts[0].Walks(r.private)...),
@@ -285,7 +285,7 @@ func hostnames(list []*snapshot.Instance, o snapshot.DHCPOptions) []misnamed {
 // joinedSince is a Ready node of the VPC that was launched after one of those
 // that did not join: what it resolved, they could have.
 func joinedSince(g *facts.Placements, r *resolved) string {
-	since := facts.Earliest(r.suspects())
+	since := facts.Earliest(r.pendingInstances())
 	joined := g.S.Ready()
 	for _, i := range g.S.Instances {
 		if i.VPC == r.vpc && joined[i.ID] && !since.IsZero() && i.Launched.After(since) {
@@ -382,7 +382,7 @@ func blockedNames(g *facts.Placements, r *resolved, rule snapshot.FirewallRule, 
 		association, where = fmt.Sprintf("the Route 53 Profile %s of %s", rule.Profile, r.vpc), "in "+r.vpc
 	}
 	return finding.Finding{
-		Outcome: finding.Fail, Resource: rule.Group, Covers: r.covers(), Instances: facts.IDs(r.suspects()),
+		Outcome: finding.Fail, Resource: rule.Group, Covers: r.covers(), Instances: facts.IDs(r.pendingInstances()),
 		Resources: append(inForceIn(rule.Group, rule.Profile, r.vpc), r.covers()...),
 		Title:     phrase.Title("DNS Firewall blocks the names of %s", few(names)),
 		Why: fmt.Sprintf("Rule %q of %s, which is associated with %s, answers %s for the name of %s. Nodes %s cannot resolve it.",
@@ -588,7 +588,7 @@ func hiddenNames(g *facts.Placements, r *resolved, z snapshot.PrivateZone, names
 		association = fmt.Sprintf("the Route 53 Profile %s of %s", z.Profile, r.vpc)
 	}
 	return finding.Finding{
-		Outcome: finding.Fail, Resource: z.ID, Covers: r.covers(), Instances: facts.IDs(r.suspects()),
+		Outcome: finding.Fail, Resource: z.ID, Covers: r.covers(), Instances: facts.IDs(r.pendingInstances()),
 		Resources: append(inForceIn(z.ID, z.Profile, r.vpc), r.covers()...),
 		Title:     phrase.Title("Private zone %s hides the names of %s", z.ID, few(names)),
 		Why: fmt.Sprintf("The private hosted zone %s (%s) is associated with %s and has no record for the name of %s. Amazon's resolver answers NXDOMAIN in %s and does not query public DNS.",
@@ -665,7 +665,7 @@ func forwardedNames(g *facts.Placements, r *resolved, rule snapshot.ResolverRule
 		owner = rule.Profile
 	}
 	f := finding.Finding{
-		Outcome: finding.Fail, Resource: rule.ID, Covers: r.covers(), Instances: facts.IDs(r.suspects()),
+		Outcome: finding.Fail, Resource: rule.ID, Covers: r.covers(), Instances: facts.IDs(r.pendingInstances()),
 		Resources: append(inForceIn(rule.ID, rule.Profile, r.vpc), r.covers()...),
 		Title:     phrase.Title("%s forwards the names of %s", rule.ID, few(names)),
 		Why: fmt.Sprintf("%s (%s) forwards %s to %s, and with it the name of %s. Nodes in %s resolve it only if these respond.",

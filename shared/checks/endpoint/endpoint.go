@@ -66,9 +66,9 @@ func (g gap) missing() string {
 // by design: there the plain fix is the route that was forgotten.
 func fixMissing(c *routes.Scope, g gap) finding.Fix {
 	fix := finding.Fix{Console: link.VPC(c.S, "Endpoints:vpcId="+g.vpc)}
-	first := g.lots[0]
+	first := g.tables[0]
 	nat, why, works := route.ToNAT(c, g.vpc, first.Zones(), "")
-	if works && !interfaces(c, g.vpc) && len(g.lots) == 1 {
+	if works && !interfaces(c, g.vpc) && len(g.tables) == 1 {
 		return route.WayOut(c, first, "create-route", "")
 	}
 	var commands []string
@@ -97,7 +97,7 @@ func interfaces(c *routes.Scope, vpc string) bool {
 // makeEndpoints is the command that ends one absence; empty where it takes a decision.
 func makeEndpoints(c *routes.Scope, g gap, a absence) string {
 	var tables []string
-	for _, l := range g.lots {
+	for _, l := range g.tables {
 		tables = append(tables, l.Table.ID)
 	}
 	switch {
@@ -124,7 +124,7 @@ func makeEndpoints(c *routes.Scope, g gap, a absence) string {
 // onePerZone are subnets for an interface endpoint, which takes one in a zone.
 func (g gap) onePerZone() []string {
 	var ids, zones []string
-	for _, l := range g.lots {
+	for _, l := range g.tables {
 		for _, s := range l.Subnets {
 			if !slices.Contains(zones, s.Zone) {
 				zones = append(zones, s.Zone)
@@ -350,7 +350,7 @@ func s3RouteMissing(s *facts.View) []finding.Finding {
 	return gaps(c, unrouted, func(g gap) finding.Finding {
 		endpoint := g.absent[0].unused.ID
 		var tables []string
-		for _, l := range g.lots {
+		for _, l := range g.tables {
 			tables = finding.Adding(tables, l.Table.ID)
 		}
 		return gapFinding(c, g, endpoint, phrase.Title("%s %s not point to %s for %s", phrase.Some(tables, 1), phrase.Verb(tables, "does", "do"), endpoint, g.absent[0].service.Name()), finding.Fix{
@@ -466,7 +466,7 @@ const (
 // gap is what a VPC lacks in one way for some lots of subnets.
 type gap struct {
 	vpc    string
-	lots   []routes.Table
+	tables []routes.Table
 	absent []absence
 }
 
@@ -483,15 +483,15 @@ type absence struct {
 // that has endpoints for some of what nodes need is private by design; one
 // that has none is route/no-egress.
 func gaps(c *routes.Scope, kind lack, say func(gap) finding.Finding) []finding.Finding {
-	list := slices.Clone(c.Blind)
+	list := slices.Clone(c.Unreadable)
 	var gaps []gap
-	for _, l := range c.Lots {
+	for _, l := range c.Tables {
 		w, away := l.Away()
 		lacks := absences(c, l, kind)
 		switch shut := l.Internet.Verdict == path.NoRoute && len(c.Endpointed(l.Table.VPC)) > 0; {
 		case shut && len(lacks) > 0:
 			if doubt := gapDoubt(c, l, lacks); doubt != "" {
-				if f, excused := c.Excused(l, doubt); excused {
+				if f, excused := c.Exempt(l, doubt); excused {
 					list = append(list, f)
 					continue
 				}
@@ -500,7 +500,7 @@ func gaps(c *routes.Scope, kind lack, say func(gap) finding.Finding) []finding.F
 		case shut && len(l.Outside()) > 0, l.Internet.Verdict == path.NoRoute && len(l.Outside()) > 0:
 			list = append(list, l.Pass()) // another check names what is wrong
 		case away:
-			list = append(list, routes.Beyond(l, w))
+			list = append(list, routes.BeyondView(l, w))
 		case shut && kind == absent && l.Asking != nil:
 			list = append(list, finding.Unread(l.Table.ID, l.IDs(), *l.Asking))
 		default:
@@ -520,7 +520,7 @@ func widen(gaps []gap, l routes.Table, lacks []absence) []gap {
 		gaps = append(gaps, gap{vpc: l.Table.VPC})
 	}
 	g := &gaps[i]
-	g.lots = append(g.lots, l)
+	g.tables = append(g.tables, l)
 	for _, a := range lacks {
 		if !slices.ContainsFunc(g.absent, func(have absence) bool { return have.service == a.service }) {
 			g.absent = append(g.absent, a)
@@ -580,7 +580,7 @@ func absenceOf(c *routes.Scope, service path.Service, l routes.Table) absence {
 
 func (g gap) subnets() []string {
 	var ids []string
-	for _, l := range g.lots {
+	for _, l := range g.tables {
 		ids = append(ids, l.IDs()...)
 	}
 	slices.Sort(ids)
@@ -620,7 +620,7 @@ func (g gap) reasons() []string {
 // gapFinding is what all gaps say alike; the title and the fix are the check's.
 func gapFinding(c *routes.Scope, g gap, resource, title string, fix finding.Fix) finding.Finding {
 	covers := g.subnets()
-	first := g.lots[0]
+	first := g.tables[0]
 	f := finding.Finding{
 		Outcome:    finding.Fail,
 		Confidence: gapConfidence(c, g),
@@ -637,7 +637,7 @@ func gapFinding(c *routes.Scope, g gap, resource, title string, fix finding.Fix)
 		f.Why += " Cause: " + phrase.Some(because, 5) + "."
 	}
 	const limit = 3
-	for _, l := range g.lots[:min(len(g.lots), limit)] {
+	for _, l := range g.tables[:min(len(g.tables), limit)] {
 		f.Evidence = append(f.Evidence, l.Evidence()...)
 	}
 	f.Evidence = append(f.Evidence, endpointsSeen(c, g.vpc)...)
@@ -675,7 +675,7 @@ func zoneless(c *routes.Scope, vpc string) bool {
 
 // gapConfidence is weaker where names may lead to what cannot be seen.
 func gapConfidence(c *routes.Scope, g gap) finding.Confidence {
-	if slices.ContainsFunc(g.lots, func(l routes.Table) bool { return gapDoubt(c, l, g.absent) != "" }) {
+	if slices.ContainsFunc(g.tables, func(l routes.Table) bool { return gapDoubt(c, l, g.absent) != "" }) {
 		return finding.Likely
 	}
 	return ""

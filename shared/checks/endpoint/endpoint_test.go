@@ -76,7 +76,7 @@ func ownZone() *snapshot.Snapshot {
 	return s
 }
 
-func abroad(s *snapshot.Snapshot) {
+func inAnotherVPC(s *snapshot.Snapshot) {
 	for i := range s.Subnets {
 		s.Subnets[i].ARN = "arn:aws:ec2:us-west-2:999999999999:subnet/" + s.Subnets[i].ID
 	}
@@ -111,10 +111,10 @@ func TestDoubt(t *testing.T) {
 		{"hosted zone of one's own, overdue", checkOf(checkid.EndpointPrivateDNSOff), checktest.Change(ownZone(), checktest.Late), []string{
 			"fail (likely) vpce-0ec2 [subnet-0private] [i-0node] 4 endpoints for EC2, ECR and STS have private DNS off",
 		}},
-		{"shared VPC: its owner's endpoints cannot be seen", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(checktest.Isolated(), abroad, young(snapshottest.Node)), []string{
+		{"shared VPC: its owner's endpoints cannot be seen", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(checktest.Isolated(), inAnotherVPC, young(snapshottest.Node)), []string{
 			unknown + "vpc-0a is another account's, whose endpoints cannot be seen from this one",
 		}},
-		{"shared VPC, overdue", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(checktest.Isolated(), abroad), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
+		{"shared VPC, overdue", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(checktest.Isolated(), inAnotherVPC), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
 		{"our own account's subnets", checktest.One(route.Checks(), checkid.RouteNoEgress), checktest.Change(checktest.Isolated(), young(snapshottest.Node), func(s *snapshot.Snapshot) {
 			s.Subnets[0].ARN = "arn:aws:ec2:us-west-2:" + s.Account + ":subnet/" + s.Subnets[0].ID
 		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},

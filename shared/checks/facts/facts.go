@@ -31,7 +31,7 @@ type Attempt struct {
 	Subnet   string
 	Zone     string
 	Instance string // if one was started
-	Told     string // where it stands: "Failed", "terminated, Client.InternalError"
+	Status   string // where it stands: "Failed", "terminated, Client.InternalError"
 	Unsure   bool   // the status is not known
 	// Refused is the run of refused calls that it stands for; nil for others.
 	Refused *snapshot.RefusedLaunch
@@ -120,7 +120,7 @@ func (a *Attempts) activities(messages map[int]encoded) {
 		}
 		t := Attempt{
 			Group: act.Group, Verdict: v, At: at, Subnet: cmp.Or(act.Subnet, v.Named.Subnet), Zone: act.Zone, Instance: act.Instance,
-			Told: cmp.Or(act.Status, "no status"), Unsure: status == activity.Unknown || at.IsZero() || act.About == "" && text == "",
+			Status: cmp.Or(act.Status, "no status"), Unsure: status == activity.Unknown || at.IsZero() || act.About == "" && text == "",
 		}
 		if !a.counts(t) {
 			continue
@@ -145,7 +145,7 @@ func (a *Attempts) refused() {
 		}
 		v := activity.Classify(r.Text)
 		v.Class = r.Class
-		t := Attempt{Group: r.Launcher, Verdict: v, At: r.First, Told: ToldByCloudTrail, Refused: &r}
+		t := Attempt{Group: r.Launcher, Verdict: v, At: r.First, Status: ToldByCloudTrail, Refused: &r}
 		if v.Denial != nil || r.Denial != nil || r.Undecoded != "" {
 			t.Denied = &Denied{Undecoded: r.Undecoded}
 			if v.Denial != nil {
@@ -176,7 +176,7 @@ func (a *Attempts) instances() {
 		}
 		t := Attempt{
 			Group: unit, Verdict: v, At: i.StateReason.When, Subnet: i.Subnet, Zone: i.Zone, Instance: i.ID,
-			Told: i.State + ", " + i.StateReason.Code,
+			Status: i.State + ", " + i.StateReason.Code,
 		}
 		if t.At.IsZero() {
 			t.At = i.Launched

@@ -345,7 +345,7 @@ func Outcome(a filter.Answer) (finding.Outcome, []snapshot.Failure, []string) {
 			Message: fmt.Sprintf("only some of the addresses in question are allowed (%s), and which one counts is unknown", TenOf(a.By)),
 		}}, nil
 	}
-	return finding.Unknown, a.Blind, nil
+	return finding.Unknown, a.Unread, nil
 }
 
 // LetsOut judges groups for one door. Where it is not known, groups that let

@@ -416,7 +416,7 @@ func groupPlacements(s *View) *Placements {
 		}
 		return p
 	}
-	suspects, well := s.Suspects()
+	suspects, well := s.Pending()
 	for _, i := range suspects {
 		p := put(i)
 		p.Suspects = append(p.Suspects, i)
@@ -697,7 +697,7 @@ type RoleGroup struct {
 // groupByRole sorts the scope by node role. Instances without a role are in none:
 // they are iam/profile-missing's. Blind are those whose role cannot be told.
 func groupByRole(s *View) (list []RoleGroup, blind []finding.Finding) {
-	suspects, well := s.Suspects()
+	suspects, well := s.Pending()
 	index := map[string]int{}
 	place := func(i *snapshot.Instance) *RoleGroup {
 		role, why, known := roleOf(s, i)
@@ -794,9 +794,9 @@ func (c RoleGroup) Evidence() finding.Evidence {
 	return finding.Evidence{What: "Node role", Value: fmt.Sprintf("%s, of %s", c.Role, phrase.Some(IDs(c.Suspects), 5))}
 }
 
-// Witness weakens a verdict on who may join where a Ready node has the same
+// WeakenByReadyNode weakens a verdict on who may join where a Ready node has the same
 // role: it may come in by a way that is not seen here, or not for long.
-func (c RoleGroup) Witness(f *finding.Finding) {
+func (c RoleGroup) WeakenByReadyNode(f *finding.Finding) {
 	if len(c.Well) == 0 {
 		return
 	}

@@ -50,7 +50,7 @@ func (a *Attempts) refusedClaims() {
 	}
 	for _, key := range slices.Sorted(maps.Keys(runs)) {
 		r := runs[key]
-		t := Attempt{Group: r.Launcher, At: r.First, Told: "refused, according to " + r.by, Refused: &r.RefusedLaunch, Claims: r.claims}
+		t := Attempt{Group: r.Launcher, At: r.First, Status: "refused, according to " + r.by, Refused: &r.RefusedLaunch, Claims: r.claims}
 		t.Verdict = activity.Classify(r.Text)
 		t.Verdict.Class = r.Class
 		if d := t.Verdict.Denial; d != nil {
@@ -292,7 +292,7 @@ func eventClass(e snapshot.PoolEvent) (checkid.ID, string) {
 
 // reported reports whether CloudTrail has refused calls of a pool.
 func (a *Attempts) reported(unit string) bool {
-	return slices.ContainsFunc(a.List, func(t Attempt) bool { return t.Group == unit && t.Refused != nil && t.Told == ToldByCloudTrail })
+	return slices.ContainsFunc(a.List, func(t Attempt) bool { return t.Group == unit && t.Refused != nil && t.Status == ToldByCloudTrail })
 }
 
 // startedSince reports whether an instance of a pool was started since.

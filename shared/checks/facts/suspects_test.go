@@ -36,8 +36,8 @@ func served(s *snapshot.Snapshot) {
 	}
 }
 
-func suspects(s *snapshot.Snapshot) int {
-	list, _ := facts.NewView(s).Suspects()
+func countPending(s *snapshot.Snapshot) int {
+	list, _ := facts.NewView(s).Pending()
 	return len(list)
 }
 
@@ -69,11 +69,11 @@ func TestSuspectsHoweverTheyEnded(t *testing.T) {
 		"stopped":                  endedAfter(byCall, 20*time.Minute, state("stopped")),
 		"consolidated, or expired": endedAfter(byCall, 20*time.Minute, pool),
 	} {
-		if got := suspects(ended); got != 1 {
+		if got := countPending(ended); got != 1 {
 			t.Errorf("%s, never a node: %d suspects, want 1", name, got)
 		}
 		ended.Launches[0].Cause = "iam/profile-missing" // found since
-		if got := suspects(checktest.Change(ended, served)); got != 0 {
+		if got := countPending(checktest.Change(ended, served)); got != 0 {
 			t.Errorf("%s, after it was a node: %d suspects, want 0", name, got)
 		}
 	}
@@ -85,11 +85,11 @@ func TestSuspectsHoweverTheyEnded(t *testing.T) {
 			s.Activities = []snapshot.Activity{{Instance: snapshottest.Node, About: "Launching a new EC2 instance into warm pool: i-0node"}}
 		}),
 	} {
-		if got := suspects(ended); got != 0 {
+		if got := countPending(ended); got != 0 {
 			t.Errorf("%s: %d suspects, want 0", name, got)
 		}
 	}
-	if got := suspects(endedAfter(byCall, 20*time.Minute, func(s *snapshot.Snapshot) {
+	if got := countPending(endedAfter(byCall, 20*time.Minute, func(s *snapshot.Snapshot) {
 		s.Activities = []snapshot.Activity{
 			{Instance: snapshottest.Node, About: "Launching a new EC2 instance from warm pool: i-0node", Started: s.Time.Add(-time.Minute)},
 			{Instance: snapshottest.Node, About: "Launching a new EC2 instance into warm pool: i-0node", Started: s.Time.Add(-time.Hour)},

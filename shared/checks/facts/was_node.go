@@ -80,8 +80,8 @@ type joined struct{ suspects, well []*snapshot.Instance }
 // groupedRoles are the scope's instances by node role. Blind are those whose
 // role cannot be told.
 type groupedRoles struct {
-	list  []RoleGroup
-	blind []finding.Finding
+	list       []RoleGroup
+	unreadable []finding.Finding
 }
 
 // NewView is a view of a snapshot that does not change any more.
@@ -112,11 +112,11 @@ func (v *View) Ready() map[string]bool {
 	return v.known.ready.Get(func() map[string]bool { return joinedNodes(v) })
 }
 
-// Suspects are the instances of the scope that have not joined and could have,
+// Pending are the instances of the scope that have not joined and could have,
 // and those that are Ready nodes.
-func (v *View) Suspects() (suspects, well []*snapshot.Instance) {
+func (v *View) Pending() (suspects, well []*snapshot.Instance) {
 	j := v.known.joined.Get(func() joined {
-		suspects, well := v.Index().Suspects()
+		suspects, well := v.Index().Pending()
 		return joined{slices.Clip(suspects), slices.Clip(well)}
 	})
 	return j.suspects, j.well
@@ -139,7 +139,7 @@ func (v *View) RoleGroups() (list []RoleGroup, blind []finding.Finding) {
 		list, blind := groupByRole(v)
 		return groupedRoles{slices.Clip(list), slices.Clip(blind)}
 	})
-	return g.list, g.blind
+	return g.list, g.unreadable
 }
 
 // Attempts are the launches that failed.
@@ -725,7 +725,7 @@ func (v *View) withPods(wait func(PodWait) bool) []*snapshot.Instance {
 // WithStarving are the suspects and, with them, the Ready nodes whose pods get no
 // address; well are the other Ready nodes.
 func (v *View) WithStarving() (suspects, well []*snapshot.Instance) {
-	suspects, well = v.Suspects()
+	suspects, well = v.Pending()
 	starving := v.Starving()
 	return slices.Concat(suspects, starving), Except(well, starving)
 }
@@ -780,12 +780,12 @@ func SubnetOf(s *View, i *snapshot.Instance) string {
 	return ""
 }
 
-// Suspects are the instances of the scope that have not joined and could have: what
+// Pending are the instances of the scope that have not joined and could have: what
 // they run with may be the cause. One that has ended is among them only if it never was
 // a node (Past), however it ended. Instances of warm pools, those that were ended on
 // request within their time to join, and those that EC2 took back are none:
 // spot/reclaimed-before-join reports these. Well are the Ready nodes.
-func (l InstanceIndex) Suspects() (suspects, well []*snapshot.Instance) {
+func (l InstanceIndex) Pending() (suspects, well []*snapshot.Instance) {
 	for _, i := range l.S.Scoped() {
 		n := l.Nodes[i.ID]
 		switch {

@@ -36,9 +36,9 @@ const (
 // Finding is a verdict on one resource.
 type Finding struct {
 	Outcome Outcome `json:"outcome"`
-	// Behind narrows the check's After for this finding: only these explain it
+	// NarrowedAfter narrows the check's After for this finding: only these explain it
 	// away. Nil is all of After.
-	Behind []checkid.ID `json:"-"`
+	NarrowedAfter []checkid.ID `json:"-"`
 	// Confidence is set where this finding is weaker than its check: a fact
 	// that the check cannot read could still make it harmless.
 	Confidence Confidence `json:"confidence,omitempty"`

@@ -26,9 +26,9 @@ type access struct {
 	mapped []awsauth.Mapping
 	// users are its mappings in mapUsers, which count after mapRoles.
 	users []awsauth.Mapping
-	// near are the principals and mappings that mean the role and are not
+	// similar are the principals and mappings that mean the role and are not
 	// found, in words.
-	near []finding.Evidence
+	similar []finding.Evidence
 	// invalid is why mapRoles cannot be read by the cluster either.
 	invalid error
 	// unread are what could not be looked at: something may be there.
@@ -83,7 +83,7 @@ func (a *access) lookForEntry(s *facts.View, c facts.RoleGroup) {
 	}
 	for _, p := range s.Principals {
 		if why := mistaken(p, c.Role, c); why != "" {
-			a.near = append(a.near, finding.Evidence{What: "Access entry " + p, Value: why})
+			a.similar = append(a.similar, finding.Evidence{What: "Access entry " + p, Value: why})
 		}
 	}
 }
@@ -104,9 +104,9 @@ func (a *access) lookInMap(s *facts.View, c facts.RoleGroup) {
 			m.ARN = m.Stray
 		}
 		if why := mistaken(m.ARN, awsauth.Canonical(c.Role), c); why != "" {
-			a.near = append(a.near, finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.ARN), Value: why})
+			a.similar = append(a.similar, finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.ARN), Value: why})
 		} else if m.Stray != "" && strings.EqualFold(m.Stray, awsauth.Canonical(c.Role)) {
-			a.near = append(a.near, finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.Stray), Value: "is under userarn, not rolearn"})
+			a.similar = append(a.similar, finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.Stray), Value: "is under userarn, not rolearn"})
 		}
 	}
 	users, err := awsauth.Users(s.AWSAuth.MapUsers)
@@ -246,13 +246,13 @@ func missing(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	case a.entry != nil && nodeType(a.entry.Type):
 		return []finding.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type)}
 	case a.entry != nil: // an entry comes before aws-auth
-		return c.Judged(unadmitted(c, s, a, fmt.Sprintf("has an access entry of type %s, which is not for nodes", a.entry.Type)))
+		return c.Judged(unauthorized(c, s, a, fmt.Sprintf("has an access entry of type %s, which is not for nodes", a.entry.Type)))
 	case mapped && means == awsauth.Joins && len(a.unread) == 0:
 		return []finding.Finding{c.Pass("mapRoles", fmt.Sprintf("entry %d maps %s as %s", m.Place, m.ARN, m.Username))}
 	case len(a.unread) > 0:
 		return c.Blocked(a.unread...)
 	case mapped:
-		f := unadmitted(c, s, a, fmt.Sprintf("is mapped in kube-system/aws-auth %s (entry %d of mapRoles)", wrong, m.Place))
+		f := unauthorized(c, s, a, fmt.Sprintf("is mapped in kube-system/aws-auth %s (entry %d of mapRoles)", wrong, m.Place))
 		f.Evidence = append(f.Evidence, finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d", m.Place), Value: fmt.Sprintf("username %q, groups %q", m.Username, m.Groups)})
 		if m.Fault != "" {
 			f.Evidence = append(f.Evidence, finding.Evidence{What: "aws-auth", Value: phrase.Clip(m.Fault)})
@@ -272,7 +272,7 @@ func missing(c facts.RoleGroup, s *facts.View) []finding.Finding {
 		}
 		return c.Judged(f)
 	}
-	f := unadmitted(c, s, a, "has "+a.where(s))
+	f := unauthorized(c, s, a, "has "+a.where(s))
 	for _, m := range a.users {
 		f.Why += fmt.Sprintf(" It is in mapUsers (entry %d), which is for users.", m.Place)
 		if means, _ := m.Node(); means != awsauth.Never {
@@ -285,14 +285,14 @@ func missing(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	return c.Judged(f)
 }
 
-// unadmitted is the finding; how ends the sentence about the role.
-func unadmitted(c facts.RoleGroup, s *facts.View, a access, how string) finding.Finding {
+// unauthorized is the finding; how ends the sentence about the role.
+func unauthorized(c facts.RoleGroup, s *facts.View, a access, how string) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail,
 		Title:   phrase.Title("%s rejects the node role %s", s.Cluster.Name, c.Name()),
 		Why: fmt.Sprintf("%s %s, so %s answers %s with 401 Unauthorized.",
 			c.Role, how, s.Cluster.Name, phrase.Some(facts.IDs(c.Suspects), 3)),
-		Evidence: append([]finding.Evidence{modeEvidence(s)}, a.near...),
+		Evidence: append([]finding.Evidence{modeEvidence(s)}, a.similar...),
 		Fix:      admit(c, s, a),
 	}
 	if a.byEntry {
@@ -307,7 +307,7 @@ func unadmitted(c facts.RoleGroup, s *facts.View, a access, how string) finding.
 		// the kubelet tries until it is let in.
 		f.Confidence = finding.Likely
 	}
-	c.Witness(&f)
+	c.WeakenByReadyNode(&f)
 	return f
 }
 
@@ -384,7 +384,7 @@ func policyMissing(c facts.RoleGroup, s *facts.View) []finding.Finding {
 			Command: associateAuto(s, c.Role), Console: link.Access(s),
 		},
 	}
-	c.Witness(&f)
+	c.WeakenByReadyNode(&f)
 	return c.Judged(f)
 }
 
@@ -451,7 +451,7 @@ func stale(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	if _, mapped := a.counts(); mapped {
 		f.Confidence = finding.Likely // whether aws-auth counts beside such an entry is not documented
 	}
-	c.Witness(&f)
+	c.WeakenByReadyNode(&f)
 	return c.Judged(f)
 }
 
@@ -484,18 +484,18 @@ func wrongARN(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	case len(a.unread) > 0:
 		// What could not be read may admit the role.
 		return c.Blocked(a.unread...)
-	case len(a.near) == 0:
+	case len(a.similar) == 0:
 		return []finding.Finding{c.Pass(c.Name(), "no mapping of it is written differently")}
 	}
 	f := finding.Finding{
 		Outcome: finding.Fail,
 		Title:   phrase.Title("%s is mapped by an ARN that does not match", c.Name()),
 		Why: fmt.Sprintf("%s: it %s. The role %s itself has %s, so %s answers %s with 401 Unauthorized.",
-			a.near[0].What, a.near[0].Value, awsauth.Canonical(c.Role), a.where(s), s.Cluster.Name, phrase.Some(facts.IDs(c.Suspects), 3)),
-		Evidence: append([]finding.Evidence{{What: "Role", Value: c.Role}, modeEvidence(s)}, a.near...),
+			a.similar[0].What, a.similar[0].Value, awsauth.Canonical(c.Role), a.where(s), s.Cluster.Name, phrase.Some(facts.IDs(c.Suspects), 3)),
+		Evidence: append([]finding.Evidence{{What: "Role", Value: c.Role}, modeEvidence(s)}, a.similar...),
 		Fix:      admit(c, s, a),
 	}
-	c.Witness(&f)
+	c.WeakenByReadyNode(&f)
 	for _, m := range a.users {
 		if means, _ := m.Node(); means != awsauth.Never {
 			f.Confidence = finding.Possible // the authenticator looks in mapUsers too
@@ -546,7 +546,7 @@ func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	if m, mapped := a.counts(); mapped {
 		f.Why += fmt.Sprintf(" aws-auth maps the role too (entry %d), but the access entry takes precedence.", m.Place)
 	}
-	c.Witness(&f)
+	c.WeakenByReadyNode(&f)
 	if confidence == finding.Possible || confidence == finding.Likely {
 		f.Confidence = confidence
 	}

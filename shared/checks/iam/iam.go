@@ -187,7 +187,7 @@ func invalidMap(s *facts.View, list []facts.RoleGroup, err error) []finding.Find
 			f.Covers = append(f.Covers, facts.IDs(c.Suspects)...)
 			pass.Covers = append(pass.Covers, facts.IDs(c.Well)...)
 			if len(c.Suspects) > 0 {
-				c.Witness(&f)
+				c.WeakenByReadyNode(&f)
 				f.Evidence = append(f.Evidence, c.Evidence())
 			}
 		}
@@ -667,7 +667,7 @@ func attachPolicies(s *facts.View, role string, policies ...string) string {
 }
 
 func profileMissing(s *facts.View) []finding.Finding {
-	suspects, well := s.Suspects()
+	suspects, well := s.Pending()
 	var list []finding.Finding
 	var lost []loss
 	var good []*snapshot.Instance

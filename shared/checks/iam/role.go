@@ -391,22 +391,22 @@ func registered(s *facts.View, i *snapshot.Instance) bool {
 	return s.Index().Nodes[i.ID] != nil
 }
 
-// heard is a line that an instance wrote, or that Kubernetes has of the
+// logLine is a line that an instance wrote, or that Kubernetes has of the
 // aws-node pod on it.
-type heard struct {
+type logLine struct {
 	from string // "console of i-0ef3", "pod aws-node-x"
 	line string
 }
 
 // listen finds the first line about an instance that has what is looked for.
 // Unread tells what could not be listened to.
-func listen(s *facts.View, i *snapshot.Instance, has func(line string) bool) (h heard, found bool, unread []snapshot.Failure) {
+func listen(s *facts.View, i *snapshot.Instance, has func(line string) bool) (h logLine, found bool, unread []snapshot.Failure) {
 	for _, c := range s.Consoles {
 		if c.Instance != i.ID {
 			continue
 		}
 		if line, ok := lineWith(c.Text, has); ok {
-			return heard{"console of " + i.ID, line}, true, nil
+			return logLine{"console of " + i.ID, line}, true, nil
 		}
 	}
 	for _, p := range s.PodsOf()[i.ID] {
@@ -416,7 +416,7 @@ func listen(s *facts.View, i *snapshot.Instance, has func(line string) bool) (h 
 		}
 		for _, text := range texts {
 			if line, ok := lineWith(text, has); ok {
-				return heard{"pod " + p.Name, line}, true, nil
+				return logLine{"pod " + p.Name, line}, true, nil
 			}
 		}
 	}
@@ -428,7 +428,7 @@ func listen(s *facts.View, i *snapshot.Instance, has func(line string) bool) (h 
 	if f, lacks := s.Lacks(snapshot.Consoles, i.ID); lacks {
 		unread = append(unread, f)
 	}
-	return heard{}, false, unread
+	return logLine{}, false, unread
 }
 
 func lineWith(text string, has func(string) bool) (string, bool) {
@@ -477,7 +477,7 @@ func namesHost(line, host string) bool {
 const regionDisabled = "RegionDisabledException"
 
 func stsRegionDeactivated(s *facts.View) []finding.Finding {
-	suspects, well := s.Suspects()
+	suspects, well := s.Pending()
 	var list []finding.Finding
 	var clean, unheard []*snapshot.Instance
 	f := finding.Finding{Outcome: finding.Fail}
@@ -707,7 +707,7 @@ func cniNeeds(s *facts.View, types typesKnown) []need {
 		}
 	}
 	list = append(list, need{"ec2:CreateTags", eni, false})
-	if len(types.unknown)+len(types.untold) > 0 {
+	if len(types.unknown)+len(types.notInData) > 0 {
 		list = append(list, need{describeTypes, policy.Unscoped, len(types.unknown) > 0})
 	}
 	return list
@@ -999,11 +999,11 @@ const describeTypes = "ec2:DescribeInstanceTypes"
 // typesKnown are the instance types of some instances by what the running version of
 // the plugin knows of them.
 type typesKnown struct {
-	version  vpccni.Version
-	unknown  []string // that are not in its table
-	untold   []string // of which the data does not say
-	unread   *snapshot.Failure
-	releases vpccni.Releases
+	version   vpccni.Version
+	unknown   []string // that are not in its table
+	notInData []string // of which the data does not say
+	unread    *snapshot.Failure
+	releases  vpccni.Releases
 }
 
 // knownTypes looks the types of instances up in the table of the running version.
@@ -1021,7 +1021,7 @@ func knownTypes(s *facts.View, list []*snapshot.Instance) typesKnown {
 	}
 	version, ok := vpccni.OfImage(s.CNI.Image)
 	if !ok {
-		k.untold = types
+		k.notInData = types
 		k.unread = &snapshot.Failure{Source: snapshot.AWSNode, Reason: snapshot.Broken,
 			Message: fmt.Sprintf("the version in the image %q cannot be parsed: whether it knows %s without querying EC2 is unknown", s.CNI.Image, strings.Join(types, ", "))}
 		return k
@@ -1030,14 +1030,14 @@ func knownTypes(s *facts.View, list []*snapshot.Instance) typesKnown {
 	for _, name := range types {
 		switch knows, told := k.releases.Know(version, name); {
 		case !told:
-			k.untold = append(k.untold, name)
+			k.notInData = append(k.notInData, name)
 		case !knows:
 			k.unknown = append(k.unknown, name)
 		}
 	}
-	if len(k.untold) > 0 {
+	if len(k.notInData) > 0 {
 		k.unread = &snapshot.Failure{Source: snapshot.AWSNode, Reason: snapshot.NotRead,
-			Message: fmt.Sprintf("whether %s knows %s without querying EC2 is not in the data, which goes up to %s of %s", version, strings.Join(k.untold, ", "), k.releases.Newest, k.releases.Date)}
+			Message: fmt.Sprintf("whether %s knows %s without querying EC2 is not in the data, which goes up to %s of %s", version, strings.Join(k.notInData, ", "), k.releases.Newest, k.releases.Date)}
 	}
 	return k
 }

@@ -19,7 +19,7 @@ import (
 
 func consoleError(s *facts.View) []finding.Finding {
 	l := s.Index()
-	suspects, well := l.S.Suspects()
+	suspects, well := l.S.Pending()
 	list := consoleFindings(l, suspects)
 	list = finding.Passing(list, s.Cluster.Name, facts.IDs(well))
 	return list
@@ -97,7 +97,7 @@ func consoles(l facts.InstanceIndex, suspects []*snapshot.Instance) []*consoleGr
 			a.quiet = append(a.quiet, i)
 		case l.Nodes[i.ID] == nil:
 			a.dark = append(a.dark, i)
-			a.why[i.ID] = untold(l, i, texts, r)
+			a.why[i.ID] = noText(l, i, texts, r)
 		}
 	}
 	list := make([]*consoleGroup, len(order))
@@ -122,8 +122,8 @@ func lasting(l facts.InstanceIndex, i *snapshot.Instance, r serial.Reading) (ser
 	return serial.Match{}, false
 }
 
-// untold is why a console says nothing.
-func untold(l facts.InstanceIndex, i *snapshot.Instance, texts map[string]string, r serial.Reading) snapshot.Failure {
+// noText is why a console says nothing.
+func noText(l facts.InstanceIndex, i *snapshot.Instance, texts map[string]string, r serial.Reading) snapshot.Failure {
 	if f, lacks := l.S.Lacks(snapshot.Consoles, i.ID); lacks {
 		return f
 	}
@@ -217,7 +217,7 @@ func consoleErrorFinding(l facts.InstanceIndex, c *consoleCause, leads bool) fin
 	if !first.match.Unanswered {
 		// The line proves something of its own: what is only likely of the
 		// network does not outweigh it.
-		f.Behind = []checkid.ID{checkid.AnyJoinCause}
+		f.NarrowedAfter = []checkid.ID{checkid.AnyJoinCause}
 	}
 	const limit = 3
 	for n, h := range c.hits {
@@ -265,7 +265,7 @@ func runVersionSkew(s *facts.View) []finding.Finding {
 	}
 	l := s.Index()
 	images := imagesByID(s)
-	suspects, well := l.S.Suspects()
+	suspects, well := l.S.Pending()
 	var untold []string
 	groups := map[string]*versioned{}
 	var order []string

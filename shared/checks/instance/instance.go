@@ -160,7 +160,7 @@ func holds(s *facts.View, i *snapshot.Instance, policies []string) bool {
 
 func runImageUnfit(s *facts.View) []finding.Finding {
 	l := s.Index()
-	suspects, well := l.S.Suspects()
+	suspects, well := l.S.Pending()
 	images := imagesByID(s)
 	var order []string
 	by := map[string][]*snapshot.Instance{}
@@ -278,7 +278,7 @@ func imageUnfitFinding(l facts.InstanceIndex, ami string, image snapshot.Image, 
 func runCommonFactor(s *facts.View) []finding.Finding {
 	var v finding.Verdicts
 	launches, failed := compared(s)
-	suspects, well := s.Suspects()
+	suspects, well := s.Pending()
 	verdict := factor.Judge(launches, s.Time)
 	var with []*snapshot.Instance
 	if verdict.Reason == factor.Named {
@@ -336,7 +336,7 @@ func compared(s *facts.View) (list []factor.Launch, failed map[string]bool) {
 			now(in, snapshot.Joined)
 		}
 	}
-	suspects, _ := s.Suspects()
+	suspects, _ := s.Pending()
 	for _, i := range suspects {
 		if i.Ended() || l.Due(i.ID) {
 			now(i, snapshot.Open)
@@ -675,7 +675,7 @@ func allowed(key string) bool {
 
 func runForbiddenNodeLabel(s *facts.View) []finding.Finding {
 	st := s.Boot()
-	suspects, well := st.S.Suspects()
+	suspects, well := st.S.Pending()
 	passed := facts.IDs(well)
 	blind := map[snapshot.Failure][]string{}
 	var order []string

@@ -267,7 +267,7 @@ func overfull(st *facts.BootConfig, of []string, t snapshot.InstanceType) findin
 
 func runForeignSecurityGroups(s *facts.View) []finding.Finding {
 	st := s.Boot()
-	suspects, well := st.S.Suspects()
+	suspects, well := st.S.Pending()
 	passed := facts.IDs(well)
 	blind := map[snapshot.Failure][]string{}
 	g := facts.NewGrouped(st)
@@ -533,7 +533,7 @@ func metadataFinding(st *facts.BootConfig, origin string, of []string, sure find
 
 func runOlderThanCluster(s *facts.View) []finding.Finding {
 	st := s.Boot()
-	suspects, well := st.S.Suspects()
+	suspects, well := st.S.Pending()
 	passed := facts.IDs(well)
 	blind := map[snapshot.Failure][]string{}
 	g := facts.NewGrouped(st)
@@ -583,7 +583,7 @@ func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC"
 
 func scheduledEvent(s *facts.View) []finding.Finding {
 	l := s.Index()
-	suspects, well := l.S.Suspects()
+	suspects, well := l.S.Pending()
 	planned := map[string][]snapshot.ScheduledEvent{}
 	for _, status := range s.Statuses {
 		for _, e := range status.Events {
@@ -659,7 +659,7 @@ func atUTC(t time.Time) string {
 
 func statusCheck(s *facts.View) []finding.Finding {
 	l := s.Index()
-	suspects, well := l.S.Suspects()
+	suspects, well := l.S.Pending()
 	statuses := map[string]snapshot.InstanceStatus{}
 	for _, status := range s.Statuses {
 		statuses[status.Instance] = status

@@ -24,8 +24,8 @@ import (
 // flaw is one thing that is wrong with an instance's user data.
 type flaw struct {
 	sure finding.Confidence
-	// says ends the title: "User data of lt-0a says …".
-	says     string
+	// titleEnd ends the title: "User data of lt-0a says …".
+	titleEnd string
 	why      string
 	evidence []finding.Evidence
 	fix      string
@@ -33,7 +33,7 @@ type flaw struct {
 
 func runUserData(s *facts.View) []finding.Finding {
 	st := s.Boot()
-	suspects, well := st.S.Suspects()
+	suspects, well := st.S.Pending()
 	var passed, inDoubt []string
 	var list []finding.Finding
 	var order []string
@@ -59,7 +59,7 @@ func runUserData(s *facts.View) []finding.Finding {
 			}
 			key := st.Origin(i)
 			for _, f := range found {
-				key += "\n" + string(f.sure) + f.says
+				key += "\n" + string(f.sure) + f.titleEnd
 			}
 			if groups[key] == nil {
 				order = append(order, key)
@@ -123,7 +123,7 @@ func userDataFinding(st *facts.BootConfig, of []*snapshot.Instance, t *facts.Dec
 	origin := st.Origin(of[0])
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: origin, Covers: facts.IDs(of), Instances: facts.IDs(of),
-		Title: phrase.Title("User data of %s %s", origin, first.says),
+		Title: phrase.Title("User data of %s %s", origin, first.titleEnd),
 	}
 	if first.sure != finding.Certain {
 		f.Confidence = first.sure
@@ -205,7 +205,7 @@ func judge(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData)
 	found = append(lacking(st, i, t, merges || !known), wrong(st, i, t)...)
 	if len(found) == 0 && t.Calls > 1 {
 		found = append(found, flaw{
-			sure: finding.Possible, says: "bootstraps more than once",
+			sure: finding.Possible, titleEnd: "bootstraps more than once",
 			why:      fmt.Sprintf("It calls the bootstrap script %d times. The last call overwrites the earlier ones, and where EKS adds its own call that is the last.", t.Calls),
 			evidence: []finding.Evidence{{What: "Calls of the bootstrap script", Value: fmt.Sprint(t.Calls)}},
 			fix:      "Keep one call: in a managed node group whose image EKS chooses, EKS's own.",
@@ -235,7 +235,7 @@ func unread(st *facts.BootConfig, i *snapshot.Instance) snapshot.Failure {
 func without(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData) ([]flaw, snapshot.Failure) {
 	family, stock := st.Family(i)
 	f := flaw{
-		says: "has no bootstrap", sure: finding.Likely,
+		titleEnd: "has no bootstrap", sure: finding.Likely,
 		evidence: []finding.Evidence{{What: "Bootstrap", Value: "none, and EKS adds none here"}},
 		fix:      "Add what the image needs to join: " + joinsBy(family) + ".",
 	}
@@ -249,10 +249,10 @@ func without(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserDat
 	case !st.S.Has(snapshot.Images):
 		return nil, st.S.Why(snapshot.Images)
 	case t.Empty() && stock && family != "":
-		f.sure, f.says = finding.Certain, "is empty"
+		f.sure, f.titleEnd = finding.Certain, "is empty"
 		f.why = fmt.Sprintf("Nothing names the cluster that %s should join. %s %s is an Amazon image: it knows no cluster by itself.", i.ID, who, i.AMI)
 	case t.Empty():
-		f.says = "is empty"
+		f.titleEnd = "is empty"
 		f.why = fmt.Sprintf("Nothing names the cluster that %s should join, unless %s has it built in. %s", i.ID, i.AMI, who)
 	case t.Has(userdata.Noise):
 		return nil, notTold(t, "its format is unknown")
@@ -303,7 +303,7 @@ func forAnother(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUser
 		return k == userdata.NodeConfig || k == userdata.Bootstrap || k == userdata.Bottlerocket || k == userdata.Windows
 	})]
 	f := flaw{
-		sure: finding.Likely, says: "is for another kind of image",
+		sure: finding.Likely, titleEnd: "is for another kind of image",
 		why:      fmt.Sprintf("It has a %s, but %s is %s, which joins with %s.", kind, i.AMI, family, joinsBy(family)),
 		evidence: []finding.Evidence{{What: "Bootstrap", Value: string(kind)}},
 		fix:      "Use " + joinsBy(family) + ".",
@@ -376,7 +376,7 @@ func refused(t *facts.DecodedUserData, family string) []flaw {
 			where += fmt.Sprintf(" in part %d", fault.Part)
 		}
 		list = append(list, flaw{
-			sure: sure, says: "cannot be read: " + fault.Detail,
+			sure: sure, titleEnd: "cannot be read: " + fault.Detail,
 			why:      fmt.Sprintf("The instance applies nothing from it: %s.", where),
 			evidence: []finding.Evidence{{What: string(fault.Kind), Value: where}},
 			fix:      "Correct it: " + where + ".",
@@ -441,7 +441,7 @@ func lacking(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserDat
 		sure = finding.Likely // an image of one's own may have the rest in itself
 	}
 	return []flaw{{
-		sure: sure, says: "lacks " + phrase.And(lost),
+		sure: sure, titleEnd: "lacks " + phrase.And(lost),
 		why:      fmt.Sprintf("%s has no %s, without which %s does not start to join.", where, phrase.And(lost), i.ID),
 		evidence: []finding.Evidence{{What: where, Value: "lacks " + phrase.And(lost)}},
 		fix:      fmt.Sprintf("Add %s to %s.", phrase.And(lost), where),
@@ -488,7 +488,7 @@ func wrong(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData)
 
 func differs(sure finding.Confidence, what, got, want, meaning string) flaw {
 	return flaw{
-		sure: sure, says: fmt.Sprintf("has the wrong %s", what),
+		sure: sure, titleEnd: fmt.Sprintf("has the wrong %s", what),
 		why:      fmt.Sprintf("%s: the %s in it is %s, and the cluster's is %s.", meaning, what, got, want),
 		evidence: []finding.Evidence{{What: "The " + what + " in user data", Value: got}, {What: "The " + what + " of the cluster", Value: want}},
 		fix:      fmt.Sprintf("Set the %s to %s.", what, want),
@@ -581,7 +581,7 @@ func ipFamily(t *facts.DecodedUserData, six bool, trust finding.Confidence) (fla
 		want, fix = "ipv6", "Pass --ip-family ipv6 and --service-ipv6-cidr with the cluster's service range to bootstrap.sh, or remove --apiserver-endpoint and --b64-cluster-ca: it then queries EKS."
 	}
 	f := flaw{
-		sure: trust, says: "is for the other IP family",
+		sure: trust, titleEnd: "is for the other IP family",
 		why:      fmt.Sprintf("bootstrap.sh gets the endpoint and the certificate authority, so it does not query EKS and sets the node up for %s; the cluster's family is %s. The kubelet reports an address of the wrong family.", got, want),
 		evidence: []finding.Evidence{{What: "IP family of bootstrap.sh", Value: cmp.Or(t.Family.Value, "ipv4, as --ip-family is not set")}, {What: "IP family of the cluster", Value: want}},
 		fix:      fix,
@@ -590,7 +590,7 @@ func ipFamily(t *facts.DecodedUserData, six bool, trust finding.Confidence) (fla
 	case got != want:
 		return f, true
 	case six && t.ServiceCIDR.Value == "" && len(t.DNS) == 0:
-		f.says = "lacks --service-ipv6-cidr"
+		f.titleEnd = "lacks --service-ipv6-cidr"
 		f.why = "bootstrap.sh gets --ip-family ipv6, and neither --service-ipv6-cidr nor --dns-cluster-ip: it exits with an error."
 		return f, true
 	}
@@ -644,7 +644,7 @@ func (b bundle) trusts(t *facts.DecodedUserData) (active, other bool) {
 func runClusterCA(s *facts.View) []finding.Finding {
 	b, two := bundleOf(s.Cluster)
 	st := s.Boot()
-	suspects, well := st.S.Suspects()
+	suspects, well := st.S.Pending()
 	passed := append(facts.IDs(well), s.Cluster.Name)
 	if !two {
 		return []finding.Finding{{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: append(passed, facts.IDs(suspects)...)}}
@@ -699,7 +699,7 @@ func (b bundle) flaw(sure finding.Confidence, t *facts.DecodedUserData) flaw {
 	}
 	got := userdata.Authorities(t.CA.Value)
 	return flaw{
-		sure: sure, says: "trusts only " + what,
+		sure: sure, titleEnd: "trusts only " + what,
 		why:      fmt.Sprintf("The certificate authority in it is %s, and the cluster's endpoint has a certificate of %s: the kubelet does not trust it.", fingerprint(got[0]), fingerprint(b.active)),
 		evidence: []finding.Evidence{{What: "The certificate authority in user data", Value: fingerprint(got[0])}, {What: "The active certificate authority", Value: fingerprint(b.active)}},
 		fix:      "Set the certificate authority to the cluster's whole bundle (certificateAuthority.data).",
@@ -763,7 +763,7 @@ func startedFrom(st *facts.BootConfig, template string) []string {
 func runClusterTag(s *facts.View) []finding.Finding {
 	st := s.Boot()
 	tag := "kubernetes.io/cluster/" + s.Cluster.Name
-	suspects, well := st.S.Suspects()
+	suspects, well := st.S.Pending()
 	passed := facts.IDs(well)
 	blind := map[snapshot.Failure][]string{}
 	g := facts.NewGrouped(st)

@@ -556,7 +556,7 @@ func judgePools(s *facts.View, pools []address.Pool, with podNetwork) []finding.
 			f.Confidence = finding.Advice
 		}
 		f.Resources = slices.Clone(fit.Subnets)
-		f.Behind = []checkid.ID{} // what explains a subnet does not explain all of them
+		f.NarrowedAfter = []checkid.ID{} // what explains a subnet does not explain all of them
 		f.Title = phrase.Title("NodePool %s has no addresses for %d more %s", fit.Pool, n, phrase.Plural(n, "node", "nodes"))
 		f.Why = fmt.Sprintf("NodePool %s can launch %d more %s within its limits, in %s: %s.", fit.Pool, n, phrase.Plural(n, "node", "nodes"), phrase.Some(fit.Subnets, 3), sum)
 		if fit.Wanted > 0 {
@@ -673,7 +673,7 @@ func judgeFit(s *facts.View, fit address.Fit, pods podNetwork) finding.Finding {
 		f.Confidence = finding.Advice
 	}
 	if !fitsWithout(fit, s.Leaks().Subnets[id]) {
-		f.Behind = []checkid.ID{checkid.IPSubnetExhausted, checkid.IPFragmented} // giving the leaked addresses back would not cure it
+		f.NarrowedAfter = []checkid.ID{checkid.IPSubnetExhausted, checkid.IPFragmented} // giving the leaked addresses back would not cure it
 	}
 	f.Resources = []string{id}
 	for _, t := range fit.Terms {
@@ -793,7 +793,7 @@ func notReadyIn(c *routes.Scope, subnets ...string) []string {
 	}
 	var ids []string
 	for _, subnet := range subnets {
-		for _, i := range c.Here[subnet] {
+		for _, i := range c.PendingBySubnet[subnet] {
 			if registered[i.ID] {
 				ids = append(ids, i.ID)
 			}

@@ -37,7 +37,7 @@ func SubnetExhausted() check.Check {
 func subnetExhausted(s *facts.View) []finding.Finding {
 	c := routes.ForView(s)
 	var list []finding.Finding
-	for _, f := range c.Blind {
+	for _, f := range c.Unreadable {
 		if len(f.Blocked) > 0 && f.Blocked[0].Source != snapshot.RouteTables {
 			list = append(list, f)
 		}
@@ -97,12 +97,12 @@ func freeIn(c *routes.Scope, n taker, pods podNetwork, t snapshot.InstanceType) 
 	f.Evidence = append(f.Evidence, holders(c.S, subnet.ID)...)
 	// What is left behind explains it where giving that back would cure it.
 	leaked, strays := facts.LeakedAddresses(c.S, subnet.ID), len(facts.StrayBranches(c.S, subnet.ID))
-	f.Behind = []checkid.ID{checkid.SpotBurstExceedsSubnet}
+	f.NarrowedAfter = []checkid.ID{checkid.SpotBurstExceedsSubnet}
 	if leaked > 0 && subnet.Free+leaked >= d.First {
-		f.Behind = append(f.Behind, checkid.IPLeakedInterfaces)
+		f.NarrowedAfter = append(f.NarrowedAfter, checkid.IPLeakedInterfaces)
 	}
 	if strays > 0 && subnet.Free+strays >= d.First {
-		f.Behind = append(f.Behind, checkid.IPBranchLeaked)
+		f.NarrowedAfter = append(f.NarrowedAfter, checkid.IPBranchLeaked)
 	}
 	f.Title, f.Why = n.shortage(c, pods, d, t)
 	switch {
@@ -245,7 +245,7 @@ func (n taker) sum(d address.Demand, t snapshot.InstanceType) string {
 
 // watched are the subnets that the scope names, and those of its instances.
 func watched(c *routes.Scope) []string {
-	ids := slices.Concat(c.S.Scope.Subnets, c.S.Scope.Launchable, slices.Collect(maps.Keys(c.All)))
+	ids := slices.Concat(c.S.Scope.Subnets, c.S.Scope.Launchable, slices.Collect(maps.Keys(c.RunningBySubnet)))
 	slices.Sort(ids)
 	return slices.Compact(ids)
 }
@@ -340,7 +340,7 @@ func smallest(c *routes.Scope, n taker, pods podNetwork) snapshot.InstanceType {
 	}
 	var list []snapshot.InstanceType
 	for _, id := range append([]string{n.subnet.ID}, n.from...) {
-		for _, i := range c.All[id] {
+		for _, i := range c.RunningBySubnet[id] {
 			if t, known := types[i.Type]; known {
 				list = append(list, t)
 			}
@@ -452,7 +452,7 @@ func launchable(l facts.Leaks, id string) bool {
 // Ready: an instance has its own address, which is all that registering takes.
 func unready(l facts.Leaks, subnet string) []string {
 	nodes := l.S.Index()
-	suspects, _ := nodes.Suspects()
+	suspects, _ := nodes.Pending()
 	var ids []string
 	for _, i := range suspects {
 		if i.Subnet == subnet && !i.Ended() && nodes.Nodes[i.ID] != nil {

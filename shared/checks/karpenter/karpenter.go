@@ -161,8 +161,8 @@ type state struct {
 	gone      bool
 	class     *snapshot.NodeClass
 	// of is the condition that says why, and its type.
-	of   string
-	says snapshot.ObservedCondition
+	of        string
+	condition snapshot.ObservedCondition
 }
 
 // judgeClass goes by the class's own condition, and where the class was not read
@@ -179,14 +179,14 @@ func judgeClass(s *facts.View, u use) state {
 	}
 	ready := class.Conditions["Ready"]
 	w := state{class: class}
-	w.of, w.says = because(*class)
+	w.of, w.condition = because(*class)
 	switch {
 	case ready.Status == "True" && ready.Current(class.Generation):
 		w.good = true
 	case ready.Status == "False":
-		w.bad = facts.Held(s, ready, class.Generation, facts.ClassSettles) && w.says.Current(class.Generation)
+		w.bad = facts.Held(s, ready, class.Generation, facts.ClassSettles) && w.condition.Current(class.Generation)
 	case ready.Status == "Unknown":
-		w.bad = facts.Held(s, ready, class.Generation, reconciles) && facts.Held(s, w.says, class.Generation, reconciles)
+		w.bad = facts.Held(s, ready, class.Generation, reconciles) && facts.Held(s, w.condition, class.Generation, reconciles)
 	}
 	return w
 }
@@ -197,7 +197,7 @@ func judgeGone(s *facts.View, u use) state {
 	for _, p := range u.pools {
 		c := p.Conditions["NodeClassReady"]
 		if c.Status == "False" && c.Reason == "NodeClassNotFound" && facts.Held(s, c, p.Generation, facts.ClassSettles) && inUse(s, p) {
-			return state{bad: true, gone: true, of: "NodeClassReady", says: c}
+			return state{bad: true, gone: true, of: "NodeClassReady", condition: c}
 		}
 	}
 	return state{}
@@ -227,7 +227,7 @@ func judgeByPools(s *facts.View, u use) state {
 			w.bad = w.bad || facts.Held(s, c, p.Generation, facts.ClassSettles) && (c.Reason != "NodeClassNotFound" || inUse(s, p))
 		}
 		if w.bad && w.of == "" {
-			w.of, w.says = "NodeClassReady", c
+			w.of, w.condition = "NodeClassReady", c
 		}
 	}
 	w.good = w.good && !w.bad
@@ -279,7 +279,7 @@ func notReady(s *facts.View, u use, w state) finding.Finding {
 	if w.gone {
 		f.Fix.Command = shell.Command("kubectl", "get", "nodepool", pools[0], "-o", "yaml")
 	}
-	f.Evidence = append(f.Evidence, finding.Evidence{What: u.title(), Value: conditionText(w.of, w.says)})
+	f.Evidence = append(f.Evidence, finding.Evidence{What: u.title(), Value: conditionText(w.of, w.condition)})
 	if w.class != nil {
 		for _, name := range slices.Sorted(maps.Keys(w.class.Conditions)) {
 			if c := w.class.Conditions[name]; name != w.of && name != "Ready" && c.Status != "True" && c.Reason != "DependenciesNotReady" {
@@ -373,7 +373,7 @@ func otherValue(s *facts.View, w state) (key, value string, subnets int) {
 // tagAsSelected is the command that gives one subnet the tags that the class selects by.
 // Which subnet is a person's choice: nothing says which one was meant.
 func tagAsSelected(s *facts.View, w state) string {
-	if w.of != "SubnetsReady" || w.says.Reason != "SubnetsNotFound" || w.class == nil || len(w.class.Subnets) != 1 {
+	if w.of != "SubnetsReady" || w.condition.Reason != "SubnetsNotFound" || w.class == nil || len(w.class.Subnets) != 1 {
 		return ""
 	}
 	term := w.class.Subnets[0]
@@ -461,10 +461,10 @@ func meanings(reason string) (meaning, bool) {
 
 // short ends a title: what the class lacks.
 func short(w state) string {
-	if w.gone || w.says.Reason == "NodeClassNotFound" {
+	if w.gone || w.condition.Reason == "NodeClassNotFound" {
 		return "does not exist"
 	}
-	if m, ok := meanings(w.says.Reason); ok && w.says.Status == "False" {
+	if m, ok := meanings(w.condition.Reason); ok && w.condition.Status == "False" {
 		return m.short
 	}
 	return "is not ready"
@@ -473,21 +473,21 @@ func short(w state) string {
 // long is the rest of the sentence, with the condition's own reason and message.
 func long(w state) string {
 	text := short(w)
-	if w.says.Status == "Unknown" {
-		text = fmt.Sprintf("is not ready: its condition %s has been Unknown since %s", w.of, phrase.ClockTime(w.says.Since))
+	if w.condition.Status == "Unknown" {
+		text = fmt.Sprintf("is not ready: its condition %s has been Unknown since %s", w.of, phrase.ClockTime(w.condition.Since))
 	}
 	if w.gone {
 		return text
 	}
-	if said := phrase.Clip(strings.TrimSuffix(cmp.Or(w.says.Message, w.says.Reason), ".")); said != "" {
+	if said := phrase.Clip(strings.TrimSuffix(cmp.Or(w.condition.Message, w.condition.Reason), ".")); said != "" {
 		text += fmt.Sprintf(" (%s: %q)", w.of, said)
 	}
 	return text
 }
 
 func next(r snapshot.ClassRef, w state) string {
-	switch m, ok := meanings(w.says.Reason); {
-	case w.gone || w.says.Reason == "NodeClassNotFound":
+	switch m, ok := meanings(w.condition.Reason); {
+	case w.gone || w.condition.Reason == "NodeClassNotFound":
 		return fmt.Sprintf("Create the %s %s, or name an existing one in the NodePool.", kindOf(r), r.Name)
 	case ok:
 		return m.next

@@ -23,13 +23,13 @@ type launchSpec struct {
 	id checkid.ID
 	// headline ends the finding's title: "workers cannot launch: …".
 	headline string
-	// says is a more exact end, where the texts give one; nil for none.
-	says func(launchFault) string
-	// looks is what AWS says of the thing that the launches hang on: an end of the
+	// titleEnd is a more exact end, where the texts give one; nil for none.
+	titleEnd func(launchFault) string
+	// inspect is what AWS says of the thing that the launches hang on: an end of the
 	// title that is more exact still, and the evidence; nil for none. uses are the
 	// sources that it looks at.
-	looks func(*facts.Attempts, launchFault) (headline string, evidence []finding.Evidence)
-	uses  []snapshot.Source
+	inspect func(*facts.Attempts, launchFault) (headline string, evidence []finding.Evidence)
+	uses    []snapshot.Source
 	// resource is what a fix would change; empty for the group itself.
 	resource func(*facts.Attempts, facts.Attempt) string
 	// repair is the command and the link; the text is the class's unless it
@@ -107,7 +107,7 @@ func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
 		case unsure:
 			list = append(list, unread(a, unit, snapshot.Failure{
 				Source: snapshot.Activities, Reason: snapshot.Broken,
-				Message: fmt.Sprintf("whether a scaling activity of %s (%s, %s) succeeded is unknown", unit, t.Told, phrase.ClockTime(t.At)),
+				Message: fmt.Sprintf("whether a scaling activity of %s (%s, %s) succeeded is unknown", unit, t.Status, phrase.ClockTime(t.At)),
 			}))
 		case lacks:
 			list = append(list, unread(a, unit, lack))
@@ -163,11 +163,11 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 	if first.Verdict.Text != "" {
 		finding.Why += fmt.Sprintf(" %s reports: %q.", speaker(first), strings.TrimSuffix(first.Verdict.Text, "."))
 	}
-	if spec.says != nil {
-		finding.Title = phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), cmp.Or(spec.says(f), spec.headline))
+	if spec.titleEnd != nil {
+		finding.Title = phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), cmp.Or(spec.titleEnd(f), spec.headline))
 	}
-	if spec.looks != nil {
-		headline, evidence := spec.looks(a, f)
+	if spec.inspect != nil {
+		headline, evidence := spec.inspect(a, f)
 		if finding.Evidence = append(finding.Evidence, evidence...); headline != "" {
 			finding.Title = phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), headline)
 		}
@@ -195,7 +195,7 @@ func (f launchFault) unneeded() bool {
 
 // speaker is who gave the reason. Karpenter puts some of EC2's into words of its own.
 func speaker(t facts.Attempt) string {
-	if t.Refused != nil && t.Told != facts.ToldByCloudTrail {
+	if t.Refused != nil && t.Status != facts.ToldByCloudTrail {
 		return "Karpenter"
 	}
 	return "AWS"
@@ -321,7 +321,7 @@ func (f launchFault) evidence() []finding.Evidence {
 		case t.Instance != "":
 			what = t.Instance
 		}
-		list = append(list, finding.Evidence{What: what, Value: fmt.Sprintf("%s %s: %s", phrase.ClockTime(t.At), t.Told, cmp.Or(t.Verdict.Text, "no status message"))})
+		list = append(list, finding.Evidence{What: what, Value: fmt.Sprintf("%s %s: %s", phrase.ClockTime(t.At), t.Status, cmp.Or(t.Verdict.Text, "no status message"))})
 	}
 	return list
 }

@@ -30,12 +30,12 @@ func Checks() []check.Check {
 		{id: checkid.LaunchInsufficientCapacity, headline: "EC2 has no capacity", repair: otherZones},
 		{
 			id: checkid.LaunchCapacityReservation, headline: "its capacity reservation rejects it",
-			looks:  reservationLook,
-			uses:   []snapshot.Source{snapshot.LaunchTemplates, snapshot.CapacityReservations, snapshot.Subnets},
-			repair: repairCapacityReservation,
+			inspect: reservationLook,
+			uses:    []snapshot.Source{snapshot.LaunchTemplates, snapshot.CapacityReservations, snapshot.Subnets},
+			repair:  repairCapacityReservation,
 		},
 		{
-			id: checkid.LaunchPlacement, headline: "its placement group or host rejects it", looks: placementLook,
+			id: checkid.LaunchPlacement, headline: "its placement group or host rejects it", inspect: placementLook,
 			uses:   []snapshot.Source{snapshot.LaunchTemplates, snapshot.PlacementGroups, snapshot.Subnets},
 			repair: repairPlacement,
 		},
@@ -60,11 +60,11 @@ func Checks() []check.Check {
 		},
 		{
 			id: checkid.LaunchTemplate, headline: "the launch template is invalid", resource: resourceTemplate,
-			says: saysTemplate, repair: showTemplate,
+			titleEnd: saysTemplate, repair: showTemplate,
 		},
 		{
 			id: checkid.LaunchAMI, headline: "its AMI cannot be used", resource: (*facts.Attempts).Image,
-			looks: allowedLook, repair: repairAMI,
+			inspect: allowedLook, repair: repairAMI,
 		},
 		{
 			id: checkid.LaunchSecurityGroup, headline: "a security group is missing or invalid",
@@ -76,7 +76,7 @@ func Checks() []check.Check {
 			resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Verdict.Named.Profile },
 			repair:   repairProfile,
 		},
-		{id: checkid.LaunchUnauthorized, headline: "the launching role lacks a permission", says: saysDenied},
+		{id: checkid.LaunchUnauthorized, headline: "the launching role lacks a permission", titleEnd: saysDenied},
 		{
 			id: checkid.LaunchUnsupportedType, headline: "the instance type is not supported there",
 			repair: otherZones,
@@ -95,7 +95,7 @@ func Checks() []check.Check {
 			repair: repairServiceRole,
 		},
 		{
-			id: checkid.LaunchUnclassified, headline: "unrecognized AWS error", says: saysUnclassified,
+			id: checkid.LaunchUnclassified, headline: "unrecognized AWS error", titleEnd: saysUnclassified,
 			repair: repairUnclassified,
 		},
 		// PolicyDenied: the message of a refused launch says which kind of policy denied
@@ -103,19 +103,19 @@ func Checks() []check.Check {
 		// messages").
 		{
 			id: checkid.LaunchPolicyDenied, headline: "a policy above the launching role's own denies it",
-			says: func(f launchFault) string { return cmp.Or(saysStatement(f), whichPolicy(f)) },
+			titleEnd: func(f launchFault) string { return cmp.Or(saysStatement(f), whichPolicy(f)) },
 		},
 		{
 			id: checkid.LaunchEncryptionControls, headline: "its types do not encrypt in transit",
 			repair: repairEncryptionControls,
 		},
 		{
-			id: checkid.LaunchImageNotAllowed, headline: "its AMI is not allowed here", says: saysImageNotAllowed,
-			resource: (*facts.Attempts).Image, looks: allowedLook, repair: repairImageNotAllowed,
+			id: checkid.LaunchImageNotAllowed, headline: "its AMI is not allowed here", titleEnd: saysImageNotAllowed,
+			resource: (*facts.Attempts).Image, inspect: allowedLook, repair: repairImageNotAllowed,
 		},
 		{
 			id: checkid.LaunchIMDSEnforced, headline: "the account enforces IMDSv2",
-			resource: resourceIMDSEnforced, looks: metadataLook,
+			resource: resourceIMDSEnforced, inspect: metadataLook,
 			uses:   []snapshot.Source{snapshot.LaunchTemplates, snapshot.MetadataDefaultsOf},
 			repair: repairIMDSEnforced,
 		},

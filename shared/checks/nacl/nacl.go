@@ -65,7 +65,7 @@ func fences(g *facts.Placements, back bool, say func(*facts.Placements, *aclBloc
 			barriers[i] = barrierTo(g, p, w, back)
 			blocked = finding.Adding(blocked, barriers[i].blocked...)
 			// A Ready node of this subnet reports to the API through the same ACL.
-			contradicted = contradicted || w.Service == path.API && barriers[i].outcome == finding.Fail && witness(g, p.Subnet.ID)
+			contradicted = contradicted || w.Service == path.API && barriers[i].outcome == finding.Fail && hasReadyNode(g, p.Subnet.ID)
 		}
 		for i, b := range barriers {
 			if b.outcome != finding.Fail {
@@ -93,7 +93,7 @@ func fences(g *facts.Placements, back bool, say func(*facts.Placements, *aclBloc
 	return v.Findings()
 }
 
-func witness(g *facts.Placements, subnet string) bool {
+func hasReadyNode(g *facts.Placements, subnet string) bool {
 	return slices.ContainsFunc(g.Posts, func(p *facts.Placement) bool { return p.Subnet.ID == subnet && len(p.Well) > 0 })
 }
 

@@ -202,7 +202,7 @@ func cniNotReadyFinding(l facts.InstanceIndex, list []trouble) finding.Finding {
 		f.Fix.Text = "The image cannot be pulled: check the node's path to ECR and S3, the node role's ECR actions, and the image's registry and region."
 		f.Fix.Command = describePod(first.pod)
 		if !slices.ContainsFunc(list, func(t trouble) bool { return !imageFails(t) }) {
-			f.Behind = imageCauses()
+			f.NarrowedAfter = imageCauses()
 		}
 	default:
 		f.Fix.Text = "Read the log: usually the plugin cannot reach EC2's API, lacks an IAM action, or finds no free address."
@@ -434,7 +434,7 @@ func notInitializedFinding(s *facts.View, pool string, list []snapshot.NodeClaim
 	}
 	if e := facts.UnsupportedByController(s, first.Node); e != nil && strings.Contains(c.Message, branch.Resource) {
 		// It says why itself; what pods lack of branch interfaces is what follows from it.
-		f.Behind = []checkid.ID{checkid.NodeUninitialized}
+		f.NarrowedAfter = []checkid.ID{checkid.NodeUninitialized}
 		f.Title = phrase.Title("%s %s not initialized: the VPC resource controller does not support the type", phrase.Subject(hosts, "node"), phrase.Verb(hosts, "is", "are"))
 		f.Why += fmt.Sprintf(" The VPC resource controller reports: %q.", phrase.Clip(strings.TrimSuffix(e.Message, ".")))
 		f.Fix.Text = "Remove this instance type from the NodePool's requirements, or Karpenter launches it again; other types carry branch interfaces."

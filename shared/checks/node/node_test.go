@@ -121,7 +121,7 @@ func TestAnImageIsPulledWithoutAnAddressForPods(t *testing.T) {
 		"the other one's pull": {checktest.Change(checktest.Missed(), checktest.NotReadyNode(cniDown), awsNodePod(crash), second(pull)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			behind := checktest.Failed(t, checkOf(checkid.NodeCNINotReady), test.s).Behind
+			behind := checktest.Failed(t, checkOf(checkid.NodeCNINotReady), test.s).NarrowedAfter
 			if narrowed := behind != nil; narrowed != test.image {
 				t.Fatalf("it is narrowed to %v, want %v", behind, test.image)
 			}

@@ -73,7 +73,7 @@ func health(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 		return f
 	}
 	if nearer := nearerThan(first.Code); nearer != nil && onlyShow(r, n, slices.DeleteFunc(slices.Clone(issues), func(i snapshot.Issue) bool { return i.Code == first.Code })) {
-		f.Behind, f.Instances = nearer, waiting(r, n)
+		f.NarrowedAfter, f.Instances = nearer, waiting(r, n)
 	}
 	return f
 }

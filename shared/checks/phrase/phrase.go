@@ -151,15 +151,15 @@ func Spoken(code string) string {
 		}
 		// A capital begins a word, but not within a run of capitals: "KMSKey".
 		if next := i+1 < len(runes) && unicode.IsLower(runes[i+1]); !unicode.IsUpper(runes[i-1]) || next {
-			words, from = append(words, spell(string(runes[from:i]))), i
+			words, from = append(words, lowerWord(string(runes[from:i]))), i
 		}
 	}
-	text := strings.Join(append(words, spell(string(runes[from:]))), " ")
+	text := strings.Join(append(words, lowerWord(string(runes[from:]))), " ")
 	return strings.Replace(text, "auto scaling group", "ASG", 1) // as EKS itself shortens it in other codes
 }
 
-// spell writes a word small, and a name of AWS as AWS writes it.
-func spell(word string) string {
+// lowerWord writes a word small, and a name of AWS as AWS writes it.
+func lowerWord(word string) string {
 	switch word {
 	case "Ami", "Api", "Asg", "Ec2", "Ecr", "Eni", "Iam", "Id", "Ip", "Kms", "Vpc":
 		return strings.ToUpper(word)

@@ -27,13 +27,13 @@ func noEgressExempt(c *routes.Scope, l routes.Table) (finding.Finding, bool) {
 		return f, true
 	}
 	if doubt := c.Doubt(l); doubt != "" {
-		return c.Excused(l, doubt)
+		return c.Exempt(l, doubt)
 	}
 	return finding.Finding{}, false
 }
 
 func noEgressFinding(c *routes.Scope, fault wayFault) finding.Finding {
-	l, subnets := fault.lots[0], fault.subnets()
+	l, subnets := fault.routeTables[0], fault.subnets()
 	f := finding.Finding{
 		Outcome:   finding.Fail,
 		Resource:  fault.id,
@@ -43,7 +43,7 @@ func noEgressFinding(c *routes.Scope, fault wayFault) finding.Finding {
 		Title:     phrase.Title("%s %s no route to the internet", phrase.Subject(subnets, "subnet"), phrase.Verb(subnets, "has", "have")),
 		Evidence:  fault.evidence(),
 	}
-	if slices.ContainsFunc(fault.lots, func(l routes.Table) bool { return c.Doubt(l) != "" }) {
+	if slices.ContainsFunc(fault.routeTables, func(l routes.Table) bool { return c.Doubt(l) != "" }) {
 		f.Confidence = finding.Likely
 	}
 	against := c.Counter(l)
@@ -63,7 +63,7 @@ func noEgressFinding(c *routes.Scope, fault wayFault) finding.Finding {
 // that is no way to the internet: a peering connection, a transit gateway
 // whose table has no row for it, a VPC whose answers do not come back.
 func wrongWay(c *routes.Scope, f finding.Finding, fault wayFault) finding.Finding {
-	l, way := fault.lots[0], fault.way.Way
+	l, way := fault.routeTables[0], fault.way.Way
 	f.Resources = way.Resources()
 	f.Why = fmt.Sprintf("%s sends %s to %s, but %s. Nodes must reach %s.",
 		phrase.Some(fault.tables(), 3), path.Destination(way.Row), way.Row.Target.ID, way.Reason, phrase.And(path.Names(fault.lost())))
@@ -296,7 +296,7 @@ func fixForwarder(c *routes.Scope, f wayFault) finding.Fix {
 		fix.Text = "Turn the source/destination check off, if the instance is meant to forward."
 		fix.Command = command.AWS(c.S, "ec2 modify-instance-attribute", "--instance-id", i.ID, "--no-source-dest-check")
 	default:
-		return leadElsewhere(c, f.lots[0], f.way)
+		return leadElsewhere(c, f.routeTables[0], f.way)
 	}
 	return fix
 }
@@ -409,7 +409,7 @@ func natUnusableFinding(c *routes.Scope, f wayFault) finding.Finding {
 func fixNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.Fix {
 	fix := finding.Fix{Console: link.VPC(c.S, "NatGatewayDetails:natGatewayId="+f.id)}
 	var commands []string
-	for _, l := range f.lots {
+	for _, l := range f.routeTables {
 		other, why, ok := ToNAT(c, l.Table.VPC, l.Zones(), f.id)
 		if !ok {
 			break
@@ -420,7 +420,7 @@ func fixNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.Fix {
 	switch {
 	case nat.State == "pending":
 		return finding.Fix{Text: "Wait: a new NAT gateway takes a few minutes to become available. Nodes that miss their join time then need replacing.", Console: fix.Console}
-	case len(commands) == len(f.lots):
+	case len(commands) == len(f.routeTables):
 		fix.Command = command.Several(commands)
 	default:
 		fix.Text = fmt.Sprintf("Create a new public NAT gateway in a public subnet, and point %s of %s to it. No other NAT gateway of %s works.", path.Destination(f.way.Row), phrase.Some(f.tables(), 3), nat.VPC)
@@ -429,7 +429,7 @@ func fixNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.Fix {
 }
 
 func detachedFinding(c *routes.Scope, f wayFault) finding.Finding {
-	subnets, vpc := f.subnets(), vpcOf(c, inTable(f.lots[0], f.way), f.lots[0])
+	subnets, vpc := f.subnets(), vpcOf(c, inTable(f.routeTables[0], f.way), f.routeTables[0])
 	var attached []string
 	for _, igw := range c.S.InternetGateways {
 		if igw.ID == f.id {
@@ -448,7 +448,7 @@ func detachedFinding(c *routes.Scope, f wayFault) finding.Finding {
 		Resources: f.way.Resources(),
 		Title:     phrase.Title("%s is not attached to %s", f.id, vpc),
 		Why: fmt.Sprintf("%s points to %s, which is attached %s. Nodes in %s cannot reach %s.",
-			inTable(f.lots[0], f.way), f.id, where, phrase.Some(subnets, 3), phrase.And(path.Names(f.lost()))),
+			inTable(f.routeTables[0], f.way), f.id, where, phrase.Some(subnets, 3), phrase.And(path.Names(f.lost()))),
 		Evidence: append(f.evidence(), finding.Evidence{What: f.id, Value: "attached " + where}),
 		Fix:      fixDetached(c, f, attached),
 	}
@@ -457,8 +457,8 @@ func detachedFinding(c *routes.Scope, f wayFault) finding.Finding {
 // fixDetached attaches a gateway that no VPC uses, where the VPC has no
 // other: a VPC can have one (VPC quotas), so a second one cannot be attached.
 func fixDetached(c *routes.Scope, f wayFault, attached []string) finding.Fix {
-	table := inTable(f.lots[0], f.way)
-	vpc := vpcOf(c, table, f.lots[0])
+	table := inTable(f.routeTables[0], f.way)
+	vpc := vpcOf(c, table, f.routeTables[0])
 	fix := finding.Fix{Console: link.VPC(c.S, "InternetGateway:internetGatewayId="+f.id)}
 	other, has := c.Net.Gateway(vpc)
 	switch {
@@ -500,8 +500,8 @@ func destinationTo(c *routes.Scope, table string, f wayFault) string {
 
 func igwNoPublicIP(c *routes.Scope) []finding.Finding {
 	var list []finding.Finding
-	list = append(list, c.Blind...)
-	for _, l := range c.Lots {
+	list = append(list, c.Unreadable...)
+	for _, l := range c.Tables {
 		list = append(list, publicAddresses(c, l)...)
 	}
 	return list
@@ -509,7 +509,7 @@ func igwNoPublicIP(c *routes.Scope) []finding.Finding {
 
 func publicAddresses(c *routes.Scope, l routes.Table) []finding.Finding {
 	if w, away := l.Open(); away && routes.Rowless(w) {
-		return []finding.Finding{routes.Beyond(l, w)}
+		return []finding.Finding{routes.BeyondView(l, w)}
 	}
 	if len(l.Outside()) == 0 || l.Internet.Verdict != path.NeedsPublicIP {
 		return []finding.Finding{l.Pass()}
@@ -532,7 +532,7 @@ func publicAddresses(c *routes.Scope, l routes.Table) []finding.Finding {
 func publicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) (finding.Finding, bool) {
 	var without, waiting []string
 	with := 0
-	for _, i := range c.All[subnet.ID] {
+	for _, i := range c.RunningBySubnet[subnet.ID] {
 		switch {
 		case i.PublicIP.IsValid():
 			with++
@@ -584,7 +584,7 @@ func publicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) (fin
 	}
 	f.Instances = slices.DeleteFunc(f.Instances, func(id string) bool { return !slices.Contains(without, id) })
 	f.Evidence[len(f.Evidence)-1].Value += fmt.Sprintf("; none on %s", phrase.Some(without, 5))
-	if l.Witness != "" {
+	if l.ReadyNode != "" {
 		f.Confidence = finding.Likely
 	}
 	if subnet.AssignPublicIP {
@@ -599,13 +599,13 @@ func publicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) (fin
 // subnet's setting, never had a public address; EC2 forgets it when they end.
 // Nil when that is not sure of all of them.
 func neverHad(c *routes.Scope, subnet snapshot.Subnet) []string {
-	for _, i := range c.Fell[subnet.ID] {
+	for _, i := range c.TerminatedBySubnet[subnet.ID] {
 		t, known := c.Template(i)
 		if !known || t.PublicIP == "true" || t.PublicIP == "" && subnet.AssignPublicIP {
 			return nil
 		}
 	}
-	return facts.IDs(c.Fell[subnet.ID])
+	return facts.IDs(c.TerminatedBySubnet[subnet.ID])
 }
 
 // unsettled is the Unknown for a subnet whose public addresses cannot be judged.
@@ -649,7 +649,7 @@ func overIPv6(c *routes.Scope, l routes.Table) (finding.Finding, bool) {
 	case w.Good() && open:
 		return admittedFinding(c, l), true
 	case w.Verdict == path.LeavesView && partly:
-		return routes.Beyond(l, w), true
+		return routes.BeyondView(l, w), true
 	case w.Good() && partly:
 		return cannotTell(c, l, snapshot.Instances, "only a part of the subnet's IPv6 addresses is allowed"), true
 	}
@@ -669,11 +669,11 @@ func privateAPIFinding(c *routes.Scope, l routes.Table) finding.Finding {
 		f.Evidence = []finding.Evidence{{What: "Path to " + path.API.Name(), Value: p.String()}}
 		return f
 	}
-	if l.Witness != "" && p.Verdict != path.LeavesView {
+	if l.ReadyNode != "" && p.Verdict != path.LeavesView {
 		return l.Works() // a Ready node reaches the API, whatever is seen of the way
 	}
 	if p.Verdict == path.LeavesView {
-		return routes.Beyond(l, p.Way)
+		return routes.BeyondView(l, p.Way)
 	}
 	decided := nearest(c, l, p)
 	return finding.Finding{
@@ -743,16 +743,16 @@ func routesOf(c *routes.Scope, table string) []snapshot.Route {
 
 // excluded is a lot whose addresses the public endpoint does not admit.
 type excluded struct {
-	lot       routes.Table
+	table     routes.Table
 	from      []string // addresses, as CIDRs
 	instances []string
 	partly    bool // another address of the same gateway is admitted
 }
 
 func publicCIDRs(c *routes.Scope) []finding.Finding {
-	list := slices.Clone(c.Blind)
+	list := slices.Clone(c.Unreadable)
 	var out []excluded
-	for _, l := range c.Lots {
+	for _, l := range c.Tables {
 		f, r := publicCIDR(c, l)
 		if r != nil {
 			out = append(out, *r)
@@ -771,14 +771,14 @@ func publicCIDR(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
 	cluster := c.S.Cluster
 	p := l.API()
 	switch {
-	case p.Means != path.ByInternet && p.Means != path.ByOwnName, l.Witness != "", p.Verdict != path.LeavesView && !p.Good():
+	case p.Means != path.ByInternet && p.Means != path.ByOwnName, l.ReadyNode != "", p.Verdict != path.LeavesView && !p.Good():
 		return admittedFinding(c, l), nil
 	case !cluster.EndpointPublic || len(cluster.PublicAccessCIDRs) == 0:
 		return cannotTell(c, l, snapshot.Clusters, "EKS does not report the public endpoint's CIDRs"), nil
 	case facts.Anyone(cluster.PublicAccessCIDRs, false):
 		return admittedFinding(c, l), nil
 	case p.Verdict == path.LeavesView:
-		return routes.Beyond(l, p.Way), nil
+		return routes.BeyondView(l, p.Way), nil
 	}
 	if f, settled := overIPv6(c, l); settled {
 		return f, nil
@@ -789,7 +789,7 @@ func publicCIDR(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
 	if len(p.From) == 0 {
 		return cannotTell(c, l, snapshot.NATGateways, "the source address of the traffic is unknown: "+p.Way.String()), nil
 	}
-	r := excluded{lot: l, instances: c.Stranded(l.IDs())}
+	r := excluded{table: l, instances: c.Stranded(l.IDs())}
 	for _, a := range p.From {
 		if facts.Admits(cluster.PublicAccessCIDRs, a) {
 			r.partly = true
@@ -806,10 +806,10 @@ func publicCIDR(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
 // byOwnAddress judges a lot whose instances leave from their own addresses.
 // One that has none is route/igw-no-public-ip.
 func byOwnAddress(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
-	r := excluded{lot: l}
+	r := excluded{table: l}
 	admitted := 0
 	for _, id := range l.IDs() {
-		for _, i := range c.All[id] {
+		for _, i := range c.RunningBySubnet[id] {
 			switch {
 			case !i.PublicIP.IsValid():
 			case facts.Admits(c.S.Cluster.PublicAccessCIDRs, i.PublicIP):
@@ -852,12 +852,12 @@ func refusal(c *routes.Scope, list []excluded) finding.Finding {
 	var from []string
 	outside, partly := false, false
 	for _, r := range list {
-		f.Covers = append(f.Covers, r.lot.IDs()...)
+		f.Covers = append(f.Covers, r.table.IDs()...)
 		f.Instances = append(f.Instances, r.instances...)
-		f.Resources = append(f.Resources, r.lot.API().Resources()...)
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Path to " + path.API.Name(), Value: r.lot.API().String()})
+		f.Resources = append(f.Resources, r.table.API().Resources()...)
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Path to " + path.API.Name(), Value: r.table.API().String()})
 		from = append(from, r.from...)
-		outside = outside || r.lot.Table.VPC != cluster.VPC
+		outside = outside || r.table.Table.VPC != cluster.VPC
 		partly = partly || r.partly
 	}
 	slices.Sort(from)

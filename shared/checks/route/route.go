@@ -66,7 +66,7 @@ func routeCheck(id checkid.ID, run func(*routes.Scope) []finding.Finding, more .
 }
 
 func blackholeFinding(c *routes.Scope, f wayFault) finding.Finding {
-	l, p := f.lots[0], f.way
+	l, p := f.routeTables[0], f.way
 	subnets := f.subnets()
 	said := finding.Finding{
 		Outcome:   finding.Fail,
@@ -161,16 +161,16 @@ func blockedVPC(c *routes.Scope, at string) string {
 // not over IPv6.
 func blockedOverIPv6(c *routes.Scope) []finding.Finding {
 	var list []finding.Finding
-	for _, l := range c.Lots {
+	for _, l := range c.Tables {
 		_, four := l.Ends(path.BlockedPublicAccess)
-		if four || !c.S.Cluster.IPv6 || l.Witness != "" || len(l.Outside()) == 0 {
+		if four || !c.S.Cluster.IPv6 || l.ReadyNode != "" || len(l.Outside()) == 0 {
 			continue
 		}
 		w := c.Net.Internet6(l.Subnets[0].ID)
 		if w.Verdict != path.BlockedPublicAccess {
 			continue
 		}
-		f := blockedFinding(c, wayFault{id: blockedVPC(c, w.At), lots: []routes.Table{l}, way: path.Path{Way: w}})
+		f := blockedFinding(c, wayFault{id: blockedVPC(c, w.At), routeTables: []routes.Table{l}, way: path.Path{Way: w}})
 		if l.API().Means == path.ByPrivateAPI {
 			f.Confidence = finding.Likely // only what else answers over IPv6 is lost
 		}
@@ -183,7 +183,7 @@ func blockedFinding(c *routes.Scope, f wayFault) finding.Finding {
 	subnets := f.subnets()
 	var at, direct []string
 	unsure := false
-	for _, l := range f.lots {
+	for _, l := range f.routeTables {
 		w := f.way.Way
 		if p, ok := l.Ends(path.BlockedPublicAccess); ok {
 			w = p.Way
@@ -216,7 +216,7 @@ func lostTo(f wayFault) []path.Service {
 	if lost := f.lost(); len(lost) > 0 {
 		return lost
 	}
-	return f.lots[0].Outside()
+	return f.routeTables[0].Outside()
 }
 
 // translated reports whether a way leaves by a gateway that only lets connections out,
@@ -276,7 +276,7 @@ func blockedEvidence(c *routes.Scope, at []string, vpc string) []finding.Evidenc
 // nodes with public addresses may be reached from the internet is a decision.
 func fixBlocked(c *routes.Scope, f wayFault, at, direct []string) finding.Fix {
 	fix := finding.Fix{Console: link.VPC(c.S, "VpcDetails:VpcId="+f.id)}
-	endpoints := fmt.Sprintf("give %s endpoints for what nodes need, and the cluster private access", f.lots[0].Table.VPC)
+	endpoints := fmt.Sprintf("give %s endpoints for what nodes need, and the cluster private access", f.routeTables[0].Table.VPC)
 	exclusion := " in a subnet that is excluded with allow-egress"
 	if c.Net.Mode("", f.id).Mode == snapshot.BlockIngress {
 		exclusion = ""
@@ -372,9 +372,9 @@ func fixCrossZone(c *routes.Scope, l routes.Table, nat snapshot.NATGateway, zone
 // instance. It is one finding however many tables lead there: it is what must
 // change.
 type wayFault struct {
-	id   string
-	lots []routes.Table
-	way  path.Path // of the first lot
+	id          string
+	routeTables []routes.Table
+	way         path.Path // of the first lot
 }
 
 // wayCheck tells how a check of ways judges the lots.
@@ -397,14 +397,14 @@ func (w wayCheck) check(id checkid.ID, more ...snapshot.Source) check.Check {
 
 // findings sorts the lots by the fault that their ways end in, and judges each.
 func (w wayCheck) findings(c *routes.Scope) []finding.Finding {
-	list := slices.Clone(c.Blind)
+	list := slices.Clone(c.Unreadable)
 	var faults []wayFault
-	for _, l := range c.Lots {
+	for _, l := range c.Tables {
 		p, found := l.Ends(w.fault)
 		if !found {
 			f := l.Pass()
 			if way, away := l.Open(); away && w.open(way) {
-				f = routes.Beyond(l, way)
+				f = routes.BeyondView(l, way)
 			}
 			list = append(list, f)
 			continue
@@ -425,11 +425,11 @@ func (w wayCheck) findings(c *routes.Scope) []finding.Finding {
 			k = len(faults)
 			faults = append(faults, wayFault{id: id, way: p})
 		}
-		faults[k].lots = append(faults[k].lots, l)
+		faults[k].routeTables = append(faults[k].routeTables, l)
 	}
 	for _, f := range faults {
 		said := w.say(c, f)
-		if !slices.ContainsFunc(f.lots, func(l routes.Table) bool { return l.Witness == "" }) {
+		if !slices.ContainsFunc(f.routeTables, func(l routes.Table) bool { return l.ReadyNode == "" }) {
 			said.Confidence = finding.Likely // their nodes are Ready: what they needed once may come from elsewhere
 		}
 		if f.way.Unread != "" && said.Confidence == "" {
@@ -459,7 +459,7 @@ func inTable(l routes.Table, p path.Path) string {
 
 func (f wayFault) subnets() []string {
 	var ids []string
-	for _, l := range f.lots {
+	for _, l := range f.routeTables {
 		ids = append(ids, l.IDs()...)
 	}
 	slices.Sort(ids)
@@ -468,8 +468,8 @@ func (f wayFault) subnets() []string {
 
 // tables are the route tables that lead to the fault.
 func (f wayFault) tables() []string {
-	ids := make([]string, len(f.lots))
-	for i, l := range f.lots {
+	ids := make([]string, len(f.routeTables))
+	for i, l := range f.routeTables {
 		ids[i] = l.Table.ID
 	}
 	return ids
@@ -478,7 +478,7 @@ func (f wayFault) tables() []string {
 func (f wayFault) evidence() []finding.Evidence {
 	const limit = 3
 	var list []finding.Evidence
-	for _, l := range f.lots[:min(len(f.lots), limit)] {
+	for _, l := range f.routeTables[:min(len(f.routeTables), limit)] {
 		list = append(list, l.Evidence()...)
 	}
 	return list
@@ -487,7 +487,7 @@ func (f wayFault) evidence() []finding.Evidence {
 // lost are the services that end at the fault.
 func (f wayFault) lost() []path.Service {
 	var list []path.Service
-	for _, p := range f.lots[0].Paths {
+	for _, p := range f.routeTables[0].Paths {
 		if p.Verdict == f.way.Verdict && p.Means != path.ByPrivateAPI {
 			list = append(list, p.Service)
 		}
@@ -499,8 +499,8 @@ func (f wayFault) lost() []path.Service {
 func byNAT(w path.Way) bool { return w.Row.Target.Kind == snapshot.ToNATGateway }
 
 func ipv6NoEgress(c *routes.Scope) []finding.Finding {
-	list := slices.Clone(c.Blind)
-	for _, l := range c.Lots {
+	list := slices.Clone(c.Unreadable)
+	for _, l := range c.Tables {
 		list = append(list, ipv6(c, l)...)
 	}
 	return list
@@ -509,7 +509,7 @@ func ipv6NoEgress(c *routes.Scope) []finding.Finding {
 // ipv6 judges a lot: first each subnet's range, then the way out of those that
 // have one. A VPC that reaches all it needs by endpoints needs none.
 func ipv6(c *routes.Scope, l routes.Table) []finding.Finding {
-	if !c.S.Cluster.IPv6 || l.Witness != "" {
+	if !c.S.Cluster.IPv6 || l.ReadyNode != "" {
 		return []finding.Finding{l.Pass()}
 	}
 	var list []finding.Finding
@@ -536,7 +536,7 @@ func ipv6(c *routes.Scope, l routes.Table) []finding.Finding {
 	case w.Verdict == path.BlockedPublicAccess:
 		return append(list, with.Pass()) // route/blocked-public-access
 	case w.Verdict == path.LeavesView:
-		return append(list, routes.Beyond(with, w))
+		return append(list, routes.BeyondView(with, w))
 	}
 	return append(list, noIPv6Way(c, with, w))
 }
@@ -545,7 +545,7 @@ func ipv6(c *routes.Scope, l routes.Table) []finding.Finding {
 // there is.
 func readyIn(c *routes.Scope, l routes.Table) bool {
 	return slices.ContainsFunc(l.IDs(), func(subnet string) bool {
-		return slices.ContainsFunc(c.All[subnet], func(i *snapshot.Instance) bool { return c.Ready[i.ID] })
+		return slices.ContainsFunc(c.RunningBySubnet[subnet], func(i *snapshot.Instance) bool { return c.Ready[i.ID] })
 	})
 }
 
@@ -672,15 +672,15 @@ func fixIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Fix {
 // LeavesView never fails: that a way cannot be followed is no fault of the
 // network. It is Unknown once for each hop, and names it.
 func leavesViewFinding(c *routes.Scope) []finding.Finding {
-	list := slices.Clone(c.Blind)
+	list := slices.Clone(c.Unreadable)
 	var away []finding.Finding
-	for _, l := range c.Lots {
+	for _, l := range c.Tables {
 		var hops []finding.Finding
 		for _, p := range l.Paths {
-			if p.Verdict != path.LeavesView || l.Witness != "" {
+			if p.Verdict != path.LeavesView || l.ReadyNode != "" {
 				continue
 			}
-			f := routes.Beyond(l, p.Way)
+			f := routes.BeyondView(l, p.Way)
 			f.Evidence = facts.Walked(l.Paths)
 			if !slices.ContainsFunc(hops, func(o finding.Finding) bool { return o.Resource == f.Resource }) {
 				hops = append(hops, f)
@@ -690,7 +690,7 @@ func leavesViewFinding(c *routes.Scope) []finding.Finding {
 			f := l.Pass()
 			f.Evidence = facts.Walked(l.Paths)
 			if w, leaves := l.Away(); leaves {
-				f.Evidence = append(f.Evidence, finding.Evidence{What: l.Witness, Value: fmt.Sprintf("is a Ready node: what is behind %s works", w.At)})
+				f.Evidence = append(f.Evidence, finding.Evidence{What: l.ReadyNode, Value: fmt.Sprintf("is a Ready node: what is behind %s works", w.At)})
 			}
 			list = append(list, f)
 			continue

@@ -116,7 +116,7 @@ func efaSelfRule(s *facts.View) []finding.Finding {
 	var v finding.Verdicts
 	var order []string
 	sets := map[string]*efaGroups{}
-	suspects, well := s.Suspects()
+	suspects, well := s.Pending()
 	for n, i := range slices.Concat(suspects, well) {
 		list, blocked := efasOf(s, i)
 		switch {

@@ -798,7 +798,7 @@ func (b *burstLook) judge(burst spotreport.Burst, of sufferers) finding.Finding 
 		},
 	}
 	if facts.LeakedAddresses(b.s, burst.Subnet) < short(burst) {
-		f.Behind = []checkid.ID{} // without the leak it would have been short of addresses too
+		f.NarrowedAfter = []checkid.ID{} // without the leak it would have been short of addresses too
 	}
 	return f
 }
@@ -842,13 +842,13 @@ type burstLook struct {
 	l        facts.InstanceIndex
 	subnets  map[string]snapshot.Subnet
 	past     map[string]snapshot.Past
-	suspects map[string]bool
+	pending  map[string]bool
 	settings address.Settings
 }
 
 func newBurstLook(s *facts.View) *burstLook {
 	b := &burstLook{
-		s: s, l: s.Index(), subnets: map[string]snapshot.Subnet{}, past: map[string]snapshot.Past{}, suspects: map[string]bool{},
+		s: s, l: s.Index(), subnets: map[string]snapshot.Subnet{}, past: map[string]snapshot.Past{}, pending: map[string]bool{},
 		settings: address.SettingsOf(s.CNI),
 	}
 	for _, n := range s.Subnets {
@@ -857,10 +857,10 @@ func newBurstLook(s *facts.View) *burstLook {
 	for _, p := range s.History {
 		b.past[p.ID] = p
 	}
-	suspects, _ := b.l.S.Suspects()
+	suspects, _ := b.l.S.Pending()
 	for _, i := range suspects {
 		if i.Ended() || b.l.Due(i.ID) {
-			b.suspects[i.ID] = true
+			b.pending[i.ID] = true
 		}
 	}
 	return b
@@ -884,7 +884,7 @@ func (b *burstLook) suffered(burst spotreport.Burst) sufferers {
 		switch {
 		case p.End == snapshot.Refused && b.s.Time.Sub(p.Started) <= facts.Counted:
 			of.refused = append(of.refused, p.Group)
-		case b.suspects[id] && (b.l.Nodes[id] != nil || !p.Registered.IsZero()):
+		case b.pending[id] && (b.l.Nodes[id] != nil || !p.Registered.IsZero()):
 			of.instances = append(of.instances, id)
 		}
 	}

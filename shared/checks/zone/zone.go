@@ -108,7 +108,7 @@ func impaired(p *zones.Zones, z snapshot.Zone, why string) finding.Finding {
 		},
 	}
 	var ids []string
-	suspects, _ := p.S.Suspects()
+	suspects, _ := p.S.Pending()
 	for _, i := range suspects {
 		if i.Zone == z.Name {
 			ids = append(ids, i.ID)
@@ -461,7 +461,7 @@ func apartFinding(p *zones.Zones, list []stuck) finding.Finding {
 		f.Pods = append(f.Pods, x.pod.Key())
 		f.Evidence = append(f.Evidence, waitsEvidence(p, x.pod))
 		for _, l := range x.homes {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: l.Home.ID, Value: tells(p, l)})
+			f.Evidence = append(f.Evidence, finding.Evidence{What: l.Home.ID, Value: placementText(p, l)})
 			f.Resources = append(f.Resources, l.Home.ID)
 		}
 	}
@@ -511,7 +511,7 @@ func stuckFinding(p *zones.Zones, zone string, list []stuck) finding.Finding {
 			Console: link.EC2(p.S, "VolumeDetails:volumeId="+h.Home.ID),
 		},
 	}
-	if p.Pools || p.Blind {
+	if p.Pools || p.PoolsUnread {
 		f.Confidence = finding.Possible
 	}
 	for _, x := range list[:min(len(list), zones.MostPods)] {
@@ -525,7 +525,7 @@ func stuckFinding(p *zones.Zones, zone string, list []stuck) finding.Finding {
 		}
 		f.Evidence = append(f.Evidence, waitsEvidence(p, x.pod))
 		for _, l := range x.homes {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: l.Home.ID, Value: tells(p, l)})
+			f.Evidence = append(f.Evidence, finding.Evidence{What: l.Home.ID, Value: placementText(p, l)})
 			f.Resources = append(f.Resources, l.Home.ID)
 		}
 	}
@@ -724,7 +724,7 @@ func shiftEvidence(p *zones.Zones, x *zones.Shift, h impact, waiting []*snapshot
 		out = append(out, waitsEvidence(p, pod))
 	}
 	for _, l := range h.homes[:min(len(h.homes), most)] {
-		out = append(out, finding.Evidence{What: l.Home.ID, Value: tells(p, l)})
+		out = append(out, finding.Evidence{What: l.Home.ID, Value: placementText(p, l)})
 	}
 	out = append(out, nodesByZone(p))
 	for _, r := range x.Sources[:min(len(x.Sources), most)] {
@@ -988,7 +988,7 @@ func evidence(p *zones.Zones, list []zones.VolumePlacement) []finding.Evidence {
 			out = append(out, finding.Evidence{What: "More volumes", Value: fmt.Sprint(len(list) - most)})
 			break
 		}
-		out = append(out, finding.Evidence{What: l.Home.ID, Value: tells(p, l)})
+		out = append(out, finding.Evidence{What: l.Home.ID, Value: placementText(p, l)})
 	}
 	for _, l := range list {
 		for _, pod := range l.Home.Pods {
@@ -1007,7 +1007,7 @@ func evidence(p *zones.Zones, list []zones.VolumePlacement) []finding.Evidence {
 		out = append(out, finding.Evidence{What: "Beside groups", Value: "Karpenter or Auto Mode launches nodes too; their limits were not read"})
 	}
 	out = append(out, shiftsUnread(p)...)
-	if p.Blind {
+	if p.PoolsUnread {
 		out = append(out, finding.Evidence{What: "Not seen", Value: "nodes beside those of the groups: neither nodes nor instances could be read"})
 	}
 	return out
@@ -1021,7 +1021,7 @@ func shiftsUnread(p *zones.Zones) (out []finding.Evidence) {
 	return out
 }
 
-func tells(p *zones.Zones, l zones.VolumePlacement) string {
+func placementText(p *zones.Zones, l zones.VolumePlacement) string {
 	text := "in " + l.Home.Zone()
 	if l.Home.Claim != "" {
 		text += ", claim " + l.Home.Claim

@@ -189,13 +189,13 @@ func SweepCluster(of spoke.ID, cluster, account, region string, due time.Time) (
 		account, region = "", ""
 	}
 	return json.Marshal(Envelope{
-		Version: "0", ID: "sweep/" + of.In(cluster) + "/" + due.UTC().Format(time.RFC3339Nano),
+		Version: "0", ID: "sweep/" + of.Qualify(cluster) + "/" + due.UTC().Format(time.RFC3339Nano),
 		DetailType: TypeClusterSweep, Source: Source, Account: account, Region: region, Time: due.UTC(), Detail: detail,
 	})
 }
 
-// Whose is whom a message is about.
-type Whose struct {
+// Origin is whom a message is about.
+type Origin struct {
 	// Spoke is the zero ID for the hub's own.
 	Spoke spoke.ID
 	// All is set where it is of every spoke: a schedule, or a request that names none.
@@ -232,7 +232,7 @@ type said struct {
 	Affected  string `json:"affectedAccount"`    // AWS Health
 }
 
-// WhoseIs tells whose a message of a queue or an event is, as the hub sees it.
+// OriginOf tells whose a message of a queue or an event is, as the hub sees it.
 //
 // An event of AWS is of the account and the region that its envelope names. No user can
 // write those: only AWS may use a source that begins with "aws.", EventBridge sets the
@@ -244,10 +244,10 @@ type said struct {
 //
 // Our own messages and events come from the hub's own account, and say whose they are;
 // those of releases before there were spokes do not, and are the hub's.
-func WhoseIs(body []byte, hub spoke.ID) (Whose, error) {
+func OriginOf(body []byte, hub spoke.ID) (Origin, error) {
 	var c claims
 	if err := json.Unmarshal(body, &c); err != nil {
-		return Whose{}, &Malformed{What: "whose it is", Err: err}
+		return Origin{}, &Malformed{What: "whose it is", Err: err}
 	}
 	of := spoke.ID{Account: c.Account, Region: c.Region}
 	switch {
@@ -255,33 +255,33 @@ func WhoseIs(body []byte, hub spoke.ID) (Whose, error) {
 		if of.Account == "" {
 			of = c.Key.Spoke
 		}
-		return Whose{Spoke: of.Of(hub)}, nil
+		return Origin{Spoke: of.RelativeTo(hub)}, nil
 	case c.Source == Source:
 		return ownSays(c, of, hub)
 	case of.Account == "" || of.Region == "":
-		return Whose{}, &Malformed{What: "whose it is", Err: errors.New("the envelope names no account or no region")}
+		return Origin{}, &Malformed{What: "whose it is", Err: errors.New("the envelope names no account or no region")}
 	case c.Source == "aws.events", c.Source == "aws.scheduler":
 		if of != hub {
-			return Whose{}, &Forged{Type: c.DetailType, Envelope: of, Says: "the hub, whose schedules alone count"}
+			return Origin{}, &Forged{Type: c.DetailType, Envelope: of, Says: "the hub, whose schedules alone count"}
 		}
-		return Whose{All: true}, nil
+		return Origin{All: true}, nil
 	}
-	return Whose{Spoke: of.Of(hub)}, contradicted(c, of)
+	return Origin{Spoke: of.RelativeTo(hub)}, contradicted(c, of)
 }
 
 // ownSays tells whose an event or a message of ours is.
-func ownSays(c claims, from, hub spoke.ID) (Whose, error) {
+func ownSays(c claims, from, hub spoke.ID) (Origin, error) {
 	if from.Account != "" && from != hub {
-		return Whose{}, &Forged{Type: c.DetailType, Envelope: from, Says: "the hub, which alone sends such"}
+		return Origin{}, &Forged{Type: c.DetailType, Envelope: from, Says: "the hub, which alone sends such"}
 	}
 	var d said
 	if err := json.Unmarshal(c.Detail, &d); err != nil {
-		return Whose{}, &Malformed{What: c.DetailType, Err: err}
+		return Origin{}, &Malformed{What: c.DetailType, Err: err}
 	}
 	if d.Account == "" && d.Cluster == "" && c.DetailType == TypeAsked {
-		return Whose{All: true}, nil
+		return Origin{All: true}, nil
 	}
-	return Whose{Spoke: spoke.ID{Account: d.Account, Region: d.Region}.Of(hub)}, nil
+	return Origin{Spoke: spoke.ID{Account: d.Account, Region: d.Region}.RelativeTo(hub)}, nil
 }
 
 // contradicted is an error where an event says otherwise than its envelope. An ARN may lack an

@@ -33,12 +33,12 @@ func TestSamplesAreTheHubs(t *testing.T) {
 	move := strings.NewReplacer(hub.Account, other.Account, hub.Region, other.Region)
 	for _, f := range files {
 		raw := sample(t, f.Name())
-		w, err := inbox.WhoseIs([]byte(raw), hub)
+		w, err := inbox.OriginOf([]byte(raw), hub)
 		all := strings.HasPrefix(f.Name(), "schedule-")
-		if want := (inbox.Whose{All: all}); err != nil || w != want {
+		if want := (inbox.Origin{All: all}); err != nil || w != want {
 			t.Errorf("%s is %+v, %v", f.Name(), w, err)
 		}
-		w, err = inbox.WhoseIs([]byte(move.Replace(raw)), hub)
+		w, err = inbox.OriginOf([]byte(move.Replace(raw)), hub)
 		forged := new(inbox.Forged)
 		switch ours := strings.Contains(raw, `"source": "rollcall"`); {
 		case ours || all:
@@ -70,7 +70,7 @@ func TestForged(t *testing.T) {
 		if raw == sample(t, test.file) {
 			t.Fatalf("%s: nothing changed", name)
 		}
-		w, err := inbox.WhoseIs([]byte(raw), hub)
+		w, err := inbox.OriginOf([]byte(raw), hub)
 		forged := new(inbox.Forged)
 		if !errors.As(err, &forged) || !strings.Contains(forged.Says, test.says) {
 			t.Errorf("%s: %+v, %v; want it refused as forged, with %q", name, w, err, test.says)
@@ -79,7 +79,7 @@ func TestForged(t *testing.T) {
 	for name, raw := range map[string]string{
 		"no JSON": "{", "no account": strings.Replace(sample(t, "ec2-state-running.json"), `"111122223333"`, `""`, 1),
 	} {
-		if w, err := inbox.WhoseIs([]byte(raw), hub); !errors.As(err, new(*inbox.Malformed)) {
+		if w, err := inbox.OriginOf([]byte(raw), hub); !errors.As(err, new(*inbox.Malformed)) {
 			t.Errorf("%s: %+v, %v; want malformed", name, w, err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestOurOwnMessages(t *testing.T) {
 	own := func(detail string) string {
 		return `{"source":"rollcall","detail-type":"Rollcall Incident Opened","account":"111122223333","region":"us-west-2","detail":` + detail + `}`
 	}
-	for body, want := range map[string]inbox.Whose{
+	for body, want := range map[string]inbox.Origin{
 		own(`{"account":"222233334444","region":"eu-west-1","cluster":"prod"}`): {Spoke: other},
 		own(`{"account":"111122223333","region":"us-west-2","cluster":"prod"}`): {},
 		own(`{"cluster":"prod"}`): {},
@@ -104,7 +104,7 @@ func TestOurOwnMessages(t *testing.T) {
 		`{"format":201,"kind":"press","key":{"cluster":"prod"}}`:                                                         {},
 		`{"format":201,"kind":"press","key":{"spoke":{"account":"222233334444","region":"eu-west-1"},"cluster":"prod"}}`: {Spoke: other},
 	} {
-		got, err := inbox.WhoseIs([]byte(body), hub)
+		got, err := inbox.OriginOf([]byte(body), hub)
 		if err != nil {
 			t.Errorf("%s: %v", body, err)
 		}

@@ -44,9 +44,9 @@ type Source struct {
 	Calls []Call
 	// Kube are the rights in the cluster, likewise.
 	Kube []spec.KubeRule
-	// Patience is how many times as long as another source this one may take;
+	// Timeouts is how many times as long as another source this one may take;
 	// 0 is once.
-	Patience int
+	Timeouts int
 	// Read reads it. It is nil for what a query brings: the cluster, and the
 	// instances and groups that a query names.
 	Read Read

@@ -490,7 +490,7 @@ func usage(api ec2.DescribeSubnetsAPIClient, counted *tally) source.Source {
 		Calls: []source.Call{{Action: "ec2:DescribeNetworkInterfaces"}},
 		// 100,000 interfaces are a hundred pages, one after the other, and EC2
 		// takes the better part of a second for each.
-		Patience: 6,
+		Timeouts: 6,
 		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
 			for _, name := range []snapshot.Source{snapshot.Subnets, snapshot.CIDRsKept} {
 				if !v.Snapshot.Has(name) {

@@ -261,7 +261,7 @@ func TestAddressOrderDoesNotMatter(t *testing.T) {
 			t.Fatalf("%v: %d open, the leak is %s and affects %d; want it alone, with 3 launches", order, open, leak.State, leak.Affected)
 		}
 		for _, check := range []checkid.ID{checkid.IPRunway, checkid.LaunchSubnetFull, checkid.NodeCNINotReady, checkid.NodeNotReady, checkid.SpotBurstExceedsSubnet} {
-			if e, known := leak.KnownEffect(check); !known || !e.Here() || e.Title == "" {
+			if e, known := leak.KnownEffect(check); !known || !e.Present() || e.Title == "" {
 				t.Fatalf("%v: the leak does not tell of %s: %+v", order, check, leak.Effects)
 			}
 		}
@@ -460,7 +460,7 @@ func TestEffectsComeAndGo(t *testing.T) {
 		s.obs.ID, s.obs.At = fmt.Sprint(i), incidenttest.At(5*i)
 		incidents = incidenttest.DecideAll(incidents, []report.Observation{s.obs}, s.obs.At)
 		e, _ := incidents[0].KnownEffect(checkid.IPSubnetExhausted)
-		if got := (e.Title != "" || !e.Told.IsZero()) && e.Here(); got != s.here {
+		if got := (e.Title != "" || !e.Told.IsZero()) && e.Present(); got != s.here {
 			t.Errorf("look %d: here %v, want %v: %+v", i, got, s.here, e)
 		}
 	}

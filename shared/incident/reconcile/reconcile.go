@@ -65,7 +65,7 @@ func CloseUnwatched(previous []incident.Incident, obs report.Observation, now ti
 // begin takes in the cluster's incidents, and how their launches stand now.
 func (rec *reconciler) begin(previous []incident.Incident) {
 	for _, inc := range previous {
-		if inc.Key.Of() == rec.Observation.Of() {
+		if inc.Key.SpokeCluster() == rec.Observation.SpokeCluster() {
 			u := &incident.Update{Incident: inc.Clone(), Repeated: slices.Contains(inc.Applied, rec.Observation.ID)}
 			if inc.State == incident.Open {
 				u.Was = inc.Severity()
@@ -213,7 +213,7 @@ func blindCauses(obs report.Observation) []diagnosis.Cause {
 		if n := len(causes); n > 0 && causes[n-1].Resource == sight(f) {
 			continue
 		}
-		causes = append(causes, blindCause(f, blindedChecks(f, obs), obs.Of()))
+		causes = append(causes, blindCause(f, blindedChecks(f, obs), obs.SpokeCluster()))
 	}
 	return causes
 }
@@ -614,7 +614,7 @@ func (rec *reconciler) applyFailure(u *incident.Update, cause diagnosis.Cause) (
 	cause.Covers, cause.Instances = u.Covers, nil // Launches has them
 	u.Cause = cause
 	u.AddTags(rec.Observation.Tags, rec.Policy.TagKeys)
-	u.Owner = u.Owner.Merge(rec.Policy.Owners.Of(u.Tagged(rec.Observation.Tagged), u.Key.Of()))
+	u.Owner = u.Owner.Merge(rec.Policy.Owners.Decide(u.Tagged(rec.Observation.Tagged), u.Key.SpokeCluster()))
 	u.Logs = cmp.Or(rec.Observation.Logs, u.Logs, rec.Policy.Logs)
 	if key := rec.Observation.Evidence; key != "" {
 		kept := incident.Evidence{Opened: key, Newest: key}
@@ -742,7 +742,7 @@ func (rec *reconciler) decisionOn(u *incident.Update) (decision incident.Decisio
 			rec.addNote(u, r)
 		}
 	}
-	if !u.Muted(rec.Now) && (u.Silence == nil || !u.Told()) && !slices.Contains(u.Reasons, incident.Opened) && !slices.Contains(u.Reasons, incident.Reopened) { // else the message says it from the start
+	if !u.Muted(rec.Now) && (u.Silence == nil || !u.Posted()) && !slices.Contains(u.Reasons, incident.Opened) && !slices.Contains(u.Reasons, incident.Reopened) { // else the message says it from the start
 		u.Delivery.Notes = append(u.Delivery.Notes, u.JoinedNotes...)
 	}
 	rec.addEvents(u, top)
@@ -793,7 +793,7 @@ func (rec *reconciler) addNote(u *incident.Update, r incident.Reason) {
 		if slices.Contains(u.Reasons, incident.IsWorse) { // it says how
 			n.Line, u.Lined = true, rec.Now
 		}
-		n.Count, n.Instances, n.Within = len(u.Missed), incident.First(u.Missed, incident.MaxNamed), rec.had(u.Missed)
+		n.Count, n.Instances, n.Within = len(u.Missed), incident.First(u.Missed, incident.MaxNamed), rec.shortestAge(u.Missed)
 		n.Facts, n.Blind = incident.BoundedFacts(rec.Observation.Facts), rec.Observation.Blind
 	case incident.FailedAgain:
 		n.Evidence = u.Cause.Evidence
@@ -840,9 +840,9 @@ func unsentMissed(u *incident.Update, now time.Time) *incident.Note {
 	return nil
 }
 
-// had is how long launches had to become Ready when they were looked at: of several, the
+// shortestAge is how long launches had to become Ready when they were looked at: of several, the
 // least; 0 where that is not known.
-func (rec *reconciler) had(instances []string) (least time.Duration) {
+func (rec *reconciler) shortestAge(instances []string) (least time.Duration) {
 	for _, id := range instances {
 		l := correlate.LaunchOf(rec.Observation, id)
 		if d := rec.Observation.At.Sub(l.Started); !l.Started.IsZero() && (least == 0 || d < least) {

@@ -42,7 +42,7 @@ func TestCommandsNameTheirCluster(t *testing.T) {
 		{report.NoCleaner, deletes, spoke.Cluster{ID: payments, Name: "prod"}, "SPOKE=222233334444/eu-west-1 "},
 	} {
 		o := report.Observation{Format: report.Format, Cluster: x.cluster.Name, Blind: []snapshot.Failure{{Call: x.call, Code: x.code, Source: snapshot.Nodes, Reason: snapshot.Denied}}}
-		causes := blindCauses(*report.Message{Observation: &o}.In(x.cluster.ID, "").Observation)
+		causes := blindCauses(*report.Message{Observation: &o}.ForSpoke(x.cluster.ID, "").Observation)
 		if len(causes) != 1 || !strings.Contains(causes[0].Fix.Text, x.want) || strings.Contains(causes[0].Fix.Text, "CLUSTER=…") {
 			t.Errorf("%s of %s: %+v, want %s", x.code, x.cluster, causes, x.want)
 		}

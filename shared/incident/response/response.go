@@ -790,7 +790,7 @@ func Silence(inc incident.Incident, list []silence.Silence, now time.Time) incid
 	if inc.Number == 0 || inc.State == incident.Closed && inc.Silence == nil {
 		return nothing
 	}
-	by, hidden := silence.Of(list, inc.Subject(), now)
+	by, hidden := silence.Hiding(list, inc.Subject(), now)
 	if hidden && inc.State != incident.Closed {
 		return hide(inc, by, now)
 	}
@@ -800,14 +800,14 @@ func Silence(inc incident.Incident, list []silence.Silence, now time.Time) incid
 	inc = inc.Clone()
 	inc.Silence = nil
 	inc.Changed = now
-	if inc.State == incident.Closed && !inc.Told() {
+	if inc.State == incident.Closed && !inc.Posted() {
 		inc.Delivery.Notes, inc.Delivery.Dirty, inc.Chart = nil, false, nil // it was never posted
 		return incident.Decision{Incident: inc, Reason: incident.IsUnsilenced, Changed: true}
 	}
 	inc.Delivery.Dirty = true
 	if inc.State != incident.Closed {
 		inc.AddEvent(incident.IsUnsilenced, now)
-		if inc.Told() {
+		if inc.Posted() {
 			inc.AddNote(incident.IsUnsilenced, now)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // monthsOfEach is how many subnets of a kind are played, a month of each. The thresholds were
 // chosen with the seed 1; docs/runway.md is of seed 2, the test of 7.
 var (
-	monthsOfEach = flag.Int("runway.subnets", testfull.Of(4, 2), "subnets of each kind, as docs/runway.md has 150")
+	monthsOfEach = flag.Int("runway.subnets", testfull.Count(4, 2), "subnets of each kind, as docs/runway.md has 150")
 	monthsSeed   = flag.Uint64("runway.seed", 7, "seed of the subnets")
 )
 

@@ -343,8 +343,8 @@ type Answer struct {
 	By []string
 	// Shut are the addresses that nothing admits, as far as is known.
 	Shut []netip.Prefix
-	// Blind is what could not be looked at and may admit the rest.
-	Blind []snapshot.Failure
+	// Unread is what could not be looked at and may admit the rest.
+	Unread []snapshot.Failure
 }
 
 // Outbound reports whether groups let a packet out to a peer.
@@ -365,12 +365,12 @@ func (f *Filters) judge(groups []string, peer Peer, p Protocol, port int, egress
 	left := want
 	byGroup := false
 	if len(groups) == 0 {
-		a.Blind = append(a.Blind, snapshot.Failure{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: "its security groups are not known"})
+		a.Unread = append(a.Unread, snapshot.Failure{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: "its security groups are not known"})
 	}
 	for _, id := range groups {
 		g, ok := f.groups[id]
 		if !ok {
-			a.Blind = append(a.Blind, f.missing(id))
+			a.Unread = append(a.Unread, f.missing(id))
 			continue
 		}
 		rules := g.Ingress
@@ -383,7 +383,7 @@ func (f *Filters) judge(groups []string, peer Peer, p Protocol, port int, egress
 				continue
 			}
 			if about == maybe {
-				a.Blind = append(a.Blind, snapshot.Failure{
+				a.Unread = append(a.Unread, snapshot.Failure{
 					Source: snapshot.SecurityGroups, Reason: snapshot.Broken,
 					Message: fmt.Sprintf("%s has a rule with protocol %q, which is not understood", id, r.Protocol),
 				})
@@ -395,7 +395,7 @@ func (f *Filters) judge(groups []string, peer Peer, p Protocol, port int, egress
 				continue
 			}
 			cidrs, blind := f.cidrs(r)
-			a.Blind = append(a.Blind, blind...)
+			a.Unread = append(a.Unread, blind...)
 			if slices.ContainsFunc(want, func(w netip.Prefix) bool { return slices.ContainsFunc(cidrs, w.Overlaps) }) {
 				a.By = append(a.By, rule(id, r, egress))
 				left = without(left, cidrs)
@@ -408,16 +408,16 @@ func (f *Filters) judge(groups []string, peer Peer, p Protocol, port int, egress
 	a.Shut = left
 	switch {
 	case byGroup, len(want) > 0 && len(left) == 0:
-		a.Admits, a.Blind = All, nil
-	case len(a.Blind) > 0 || len(want) == 0:
+		a.Admits, a.Unread = All, nil
+	case len(a.Unread) > 0 || len(want) == 0:
 		a.Admits = Unknown
 	case size(left) < size(want):
 		a.Admits = Part
 	default:
 		a.Admits = None
 	}
-	if a.Admits == Unknown && len(a.Blind) == 0 {
-		a.Blind = append(a.Blind, snapshot.Failure{Source: snapshot.Subnets, Reason: snapshot.NotRead, Message: "the addresses at the other end are not known"})
+	if a.Admits == Unknown && len(a.Unread) == 0 {
+		a.Unread = append(a.Unread, snapshot.Failure{Source: snapshot.Subnets, Reason: snapshot.NotRead, Message: "the addresses at the other end are not known"})
 	}
 	return a
 }

@@ -150,8 +150,8 @@ func TestGroups(t *testing.T) {
 				t.Errorf("Admits = %s, want %s", got.Admits, tt.want)
 			}
 			expect.Same(t, "By", got.By, tt.by)
-			if (got.Admits == Unknown) != (len(got.Blind) > 0) {
-				t.Errorf("%s with %v: an Unknown names what could not be looked at, and nothing else does", got.Admits, got.Blind)
+			if (got.Admits == Unknown) != (len(got.Unread) > 0) {
+				t.Errorf("%s with %v: an Unknown names what could not be looked at, and nothing else does", got.Admits, got.Unread)
 			}
 		})
 	}
@@ -544,14 +544,14 @@ func TestWhatGroupsAnswer(t *testing.T) {
 		"by group, and the half by range": {world(half, group, half), []string{"sg-a"}, peer,
 			Answer{Admits: All, By: []string{"sg-a ingress tcp 443 ← 10.0.0.0/25", "sg-a ingress tcp 443 ← sg-b", "sg-a ingress tcp 443 ← 10.0.0.0/25"}}},
 		"what is not understood, and a half": {world(strange, half), []string{"sg-a"}, alone, Answer{Admits: Unknown, By: []string{"sg-a ingress tcp 443 ← 10.0.0.0/25"}, Shut: prefixes("10.0.0.128/25"),
-			Blind: []snapshot.Failure{{Source: snapshot.SecurityGroups, Reason: snapshot.Broken, Message: `sg-a has a rule with protocol "?", which is not understood`}}}},
-		"no addresses":               {world(half), []string{"sg-a"}, Peer{}, Answer{Admits: Unknown, Blind: []snapshot.Failure{{Source: snapshot.Subnets, Reason: snapshot.NotRead, Message: "the addresses at the other end are not known"}}}},
-		"no groups":                  {world(half), nil, alone, Answer{Admits: Unknown, Shut: alone.Ranges, Blind: []snapshot.Failure{{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: "its security groups are not known"}}}},
-		"no groups and no addresses": {world(half), nil, Peer{}, Answer{Admits: Unknown, Blind: []snapshot.Failure{{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: "its security groups are not known"}}}},
+			Unread: []snapshot.Failure{{Source: snapshot.SecurityGroups, Reason: snapshot.Broken, Message: `sg-a has a rule with protocol "?", which is not understood`}}}},
+		"no addresses":               {world(half), []string{"sg-a"}, Peer{}, Answer{Admits: Unknown, Unread: []snapshot.Failure{{Source: snapshot.Subnets, Reason: snapshot.NotRead, Message: "the addresses at the other end are not known"}}}},
+		"no groups":                  {world(half), nil, alone, Answer{Admits: Unknown, Shut: alone.Ranges, Unread: []snapshot.Failure{{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: "its security groups are not known"}}}},
+		"no groups and no addresses": {world(half), nil, Peer{}, Answer{Admits: Unknown, Unread: []snapshot.Failure{{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: "its security groups are not known"}}}},
 		"one is not listed": {world(), []string{"sg-gone"}, alone, Answer{Admits: Unknown, Shut: alone.Ranges,
-			Blind: []snapshot.Failure{{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: "sg-gone is not among the security groups that EC2 lists"}}}},
-		"none could be read":                          {blind(world(), denied), []string{"sg-gone"}, alone, Answer{Admits: Unknown, Shut: alone.Ranges, Blind: []snapshot.Failure{denied}}},
-		"no list could be":                            {blind(world(lists), noLists), []string{"sg-a"}, alone, Answer{Admits: Unknown, Shut: alone.Ranges, Blind: []snapshot.Failure{noLists, noLists}}},
+			Unread: []snapshot.Failure{{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: "sg-gone is not among the security groups that EC2 lists"}}}},
+		"none could be read":                          {blind(world(), denied), []string{"sg-gone"}, alone, Answer{Admits: Unknown, Shut: alone.Ranges, Unread: []snapshot.Failure{denied}}},
+		"no list could be":                            {blind(world(lists), noLists), []string{"sg-a"}, alone, Answer{Admits: Unknown, Shut: alone.Ranges, Unread: []snapshot.Failure{noLists, noLists}}},
 		"one list is not there, and the other admits": {world(lists), []string{"sg-a"}, alone, Answer{Admits: All, By: []string{"sg-a ingress tcp 443 ← pl-b, pl-a"}}},
 		"one list could not be": {func() *snapshot.Snapshot {
 			s := world(lists)
@@ -559,9 +559,9 @@ func TestWhatGroupsAnswer(t *testing.T) {
 			s.PrefixLists[0].CIDRs = prefixes("10.0.0.0/25")
 			s.Missing = map[snapshot.Source]map[string]snapshot.Failure{snapshot.PrefixListEntries: {"pl-b": noLists}}
 			return s
-		}(), []string{"sg-a"}, alone, Answer{Admits: Unknown, By: []string{"sg-a ingress tcp 443 ← pl-b, pl-a"}, Shut: prefixes("10.0.0.128/25"), Blind: []snapshot.Failure{noLists}}},
+		}(), []string{"sg-a"}, alone, Answer{Admits: Unknown, By: []string{"sg-a ingress tcp 443 ← pl-b, pl-a"}, Shut: prefixes("10.0.0.128/25"), Unread: []snapshot.Failure{noLists}}},
 		"one list is not there": {world(snapshot.Rule{Protocol: "tcp", From: 443, To: 443, PrefixLists: []string{"pl-b"}}), []string{"sg-a"}, alone, Answer{Admits: Unknown, Shut: alone.Ranges,
-			Blind: []snapshot.Failure{{Source: snapshot.PrefixListEntries, Reason: snapshot.NotRead, Message: "the entries of pl-b were not read"}}}},
+			Unread: []snapshot.Failure{{Source: snapshot.PrefixListEntries, Reason: snapshot.NotRead, Message: "the entries of pl-b were not read"}}}},
 	} {
 		got := New(test.s).Inbound(test.groups, test.peer, TCP, 443)
 		expect.Same(t, name, got, test.want, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }))

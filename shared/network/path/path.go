@@ -297,13 +297,13 @@ func (n *Network) hop(table Table, row snapshot.Route, hops []Hop, w walk) Way {
 			return n.blocked(table, w, append(hops, Hop{ID: row.Target.ID, Note: string(row.Target.Kind)}))
 		}
 	}
-	return n.beyond(row, hops)
+	return n.beyondView(row, hops)
 }
 
-// beyond is a hop behind which nothing can be read: a virtual private gateway,
+// beyondView is a hop behind which nothing can be read: a virtual private gateway,
 // Direct Connect, a core network, a local or carrier gateway, a kind newer
 // than this code.
-func (n *Network) beyond(row snapshot.Route, hops []Hop) Way {
+func (n *Network) beyondView(row snapshot.Route, hops []Hop) Way {
 	// A kind newer than this code may come without an id.
 	id := cmp.Or(row.Target.ID, string(row.Target.Kind))
 	w := Way{At: id, Hops: append(hops, Hop{ID: id, Note: string(row.Target.Kind)})}
@@ -382,7 +382,7 @@ func (n *Network) through(row snapshot.Route, hops []Hop) Way {
 			return Way{Verdict: Blackhole, At: id, Hops: append(hops, Hop{ID: id, Note: note}), Reason: "the endpoint is " + e.State}
 		}
 	}
-	w := n.beyond(row, hops)
+	w := n.beyondView(row, hops)
 	w.Hops[len(w.Hops)-1].Note = note
 	return w
 }

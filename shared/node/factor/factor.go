@@ -138,7 +138,7 @@ func index(k Kind) int {
 // clear is the value that alone tells the launches that failed from those of the same
 // hours that joined; nil where there is none. Values of the very same launches are the
 // suspects then, to be named together.
-func (j *judge) clear() *suspect {
+func (j *judge) clear() *candidate {
 	var failed, joined []Launch
 	for _, l := range j.list {
 		if l.Failed {
@@ -150,7 +150,7 @@ func (j *judge) clear() *suspect {
 	if len(failed) < clearFailed || failed[len(failed)-1].Started.Sub(failed[0].Started) > clearSpan {
 		return nil
 	}
-	var found []*suspect
+	var found []*candidate
 	for kind := range kinds {
 		name := failed[0].Of[kind]
 		if name == "" || !all(failed, func(l Launch) bool { return l.Of[kind] == name }) || !all(joined, func(l Launch) bool { return l.Of[kind] != name }) {
@@ -158,7 +158,7 @@ func (j *judge) clear() *suspect {
 		}
 		others := 0
 		for _, l := range joined {
-			if l.Of[kind] != "" && near(failed, l.Started) {
+			if l.Of[kind] != "" && startedNear(failed, l.Started) {
 				others++
 			}
 		}
@@ -167,7 +167,7 @@ func (j *judge) clear() *suspect {
 		}
 		n := len(failed) + others
 		of := units(j.list, kind, nil)[name]
-		found = append(found, &suspect{
+		found = append(found, &candidate{
 			kind: kind, name: name, drawn: of, tally: tally{failed: failedOf(of), units: len(of)},
 			p: exact.Tail([]exact.Stratum{{Launches: n, Failed: len(failed), Drawn: len(failed)}}, len(failed)),
 		})
@@ -175,7 +175,7 @@ func (j *judge) clear() *suspect {
 	if len(found) == 0 {
 		return nil
 	}
-	j.suspects, j.tried = found, max(j.tried, kinds)
+	j.candidates, j.tried = found, max(j.tried, kinds)
 	return found[0]
 }
 
@@ -188,8 +188,8 @@ func all(list []Launch, is func(Launch) bool) bool {
 	return true
 }
 
-// near reports whether one of the launches began within an hour of a time.
-func near(list []Launch, at time.Time) bool {
+// startedNear reports whether one of the launches began within an hour of a time.
+func startedNear(list []Launch, at time.Time) bool {
 	return !all(list, func(l Launch) bool { return l.Started.Sub(at).Abs() > time.Hour })
 }
 
@@ -282,21 +282,21 @@ func Judge(list []Launch, now time.Time) Verdict {
 	if !slices.ContainsFunc(list, func(l Launch) bool { return l.Failed }) {
 		return Verdict{Reason: NoFailure, P: 1}
 	}
-	j := judge{list: list, looks: int(math.Ceil(float64(len(list)) * float64(watched) / float64(Window)))}
+	j := judge{list: list, inspections: int(math.Ceil(float64(len(list)) * float64(watched) / float64(Window)))}
 	j.count()
 	if s := j.clear(); s != nil {
 		return j.verdict(s, Named)
 	}
-	if len(j.suspects) == 0 {
-		return Verdict{Reason: TooFew, P: 1, Looks: j.looks}
+	if len(j.candidates) == 0 {
+		return Verdict{Reason: TooFew, P: 1, Looks: j.inspections}
 	}
 	first := Verdict{}
-	for i, s := range j.suspects {
+	for i, s := range j.candidates {
 		reason := j.reason(s)
 		if i == 0 || reason == Named {
 			first = j.verdict(s, reason)
 		}
-		if reason == Named || i > 0 && s.p*float64(j.tried*j.looks) > chance {
+		if reason == Named || i > 0 && s.p*float64(j.tried*j.inspections) > chance {
 			break
 		}
 	}
@@ -305,16 +305,16 @@ func Judge(list []Launch, now time.Time) Verdict {
 
 // judge is one look.
 type judge struct {
-	list  []Launch
-	looks int
+	list        []Launch
+	inspections int
 	// tried is how many values had launches enough to be accused.
 	tried int
-	// suspects are the values with failures enough, the most suspicious first.
-	suspects []*suspect
+	// candidates are the values with failures enough, the most suspicious first.
+	candidates []*candidate
 }
 
-// suspect is a value.
-type suspect struct {
+// candidate is a value.
+type candidate struct {
 	kind  int
 	name  string
 	drawn []unit
@@ -389,24 +389,24 @@ func (j *judge) count() {
 				continue
 			}
 			j.tried++
-			s := &suspect{kind: kind, name: name, drawn: list, tally: tally{failed: failedOf(list), units: len(list), allFailed: allFailed, all: all}}
+			s := &candidate{kind: kind, name: name, drawn: list, tally: tally{failed: failedOf(list), units: len(list), allFailed: allFailed, all: all}}
 			if s.failed >= fewestFailed {
 				s.p = exact.Tail([]exact.Stratum{s.stratum()}, s.failed)
-				j.suspects = append(j.suspects, s)
+				j.candidates = append(j.candidates, s)
 			}
 		}
 	}
-	slices.SortFunc(j.suspects, func(a, b *suspect) int {
+	slices.SortFunc(j.candidates, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(a.p, b.p), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
 	})
 }
 
 // reason is why a value is named, or is not.
-func (j *judge) reason(s *suspect) Reason {
+func (j *judge) reason(s *candidate) Reason {
 	share := float64(s.failed) / float64(s.units)
 	rest := float64(s.allFailed-s.failed) / float64(s.all-s.units)
 	switch {
-	case s.p*float64(j.tried)*float64(j.looks) > chance, share-rest < leastShare:
+	case s.p*float64(j.tried)*float64(j.inspections) > chance, share-rest < leastShare:
 		return ByChance
 	case 2*failedOf(s.drawn[max(0, len(s.drawn)-lately):]) < lately:
 		return WorksAgain
@@ -419,12 +419,12 @@ func (j *judge) reason(s *suspect) Reason {
 }
 
 // verdict counts the launches themselves, as people do.
-func (j *judge) verdict(s *suspect, reason Reason) Verdict {
+func (j *judge) verdict(s *candidate, reason Reason) Verdict {
 	v := Verdict{
 		Reason: reason, Shared: []Value{{Kinds()[s.kind], s.name}}, Witnesses: s.failed,
-		P: min(1, s.p*float64(j.tried)*float64(j.looks)), Tried: j.tried, Looks: j.looks,
+		P: min(1, s.p*float64(j.tried)*float64(j.inspections)), Tried: j.tried, Looks: j.inspections,
 	}
-	for _, other := range j.suspects {
+	for _, other := range j.candidates {
 		// A type that alone stands for its family says the same twice.
 		if other != s && j.same(s, other) {
 			v.Shared = append(v.Shared, Value{Kinds()[other.kind], other.name})
@@ -498,15 +498,15 @@ func Instead(list []Launch, v Value) string {
 
 // rivals are the other values with which launches fail, but for those of the very
 // same launches.
-func (j *judge) rivals(s *suspect) []*suspect {
-	return slices.DeleteFunc(slices.Clone(j.suspects), func(other *suspect) bool {
+func (j *judge) rivals(s *candidate) []*candidate {
+	return slices.DeleteFunc(slices.Clone(j.candidates), func(other *candidate) bool {
 		return other == s || other.p > beyond || j.same(s, other)
 	})
 }
 
 // beside reports whether a value fails beside others of the same hours, or through so
 // many hours that no cause of an hour is like it.
-func (j *judge) beside(s *suspect) bool {
+func (j *judge) beside(s *candidate) bool {
 	hours := map[int64]*tally{}
 	for name, list := range units(j.list, s.kind, nil) {
 		for _, u := range list {
@@ -558,13 +558,13 @@ func sorted(of map[int64]*tally) []int64 {
 // before reports whether no other value explains the failures better: among the launches
 // with it, and among those without, they go with this one, and not less than with
 // that one among those with and without this.
-func (j *judge) before(s *suspect) bool {
-	return !slices.ContainsFunc(j.rivals(s), func(other *suspect) bool { return j.given(s, other) > j.given(other, s) })
+func (j *judge) before(s *candidate) bool {
+	return !slices.ContainsFunc(j.rivals(s), func(other *candidate) bool { return j.given(s, other) > j.given(other, s) })
 }
 
 // given is the chance of the failures with a value if another is to blame: Fisher's
 // test within the launches with the other, and within those without.
-func (j *judge) given(s, other *suspect) float64 {
+func (j *judge) given(s, other *candidate) float64 {
 	var strata []exact.Stratum
 	failed := 0
 	for _, with := range []bool{true, false} {
@@ -583,7 +583,7 @@ func (j *judge) given(s, other *suspect) float64 {
 
 // same reports whether two values are those of the very same launches, as far as both
 // are known; one that is not known of those that failed is not the same.
-func (j *judge) same(a, b *suspect) bool {
+func (j *judge) same(a, b *candidate) bool {
 	for i := range j.list {
 		l := &j.list[i]
 		x, y := l.Of[a.kind], l.Of[b.kind]

@@ -373,7 +373,7 @@ func histories(all, full, smaller int) int {
 	if *allHistories {
 		return all
 	}
-	return testfull.Of(full, smaller)
+	return testfull.Count(full, smaller)
 }
 
 func healthyKinds() []kindOfHistory {

@@ -384,9 +384,9 @@ func wellKnown(key string) bool {
 		strings.HasPrefix(key, "karpenter.k8s.aws/instance-") || strings.HasPrefix(key, "eks.amazonaws.com/instance-")
 }
 
-// Asks are what a pod's containers ask for together: at least so much its node
+// Requests are what a pod's containers ask for together: at least so much its node
 // must have.
-func Asks(w *snapshot.WaitingPod) map[string]*big.Rat {
+func Requests(w *snapshot.WaitingPod) map[string]*big.Rat {
 	sum := map[string]*big.Rat{}
 	for _, c := range w.Requests {
 		for name, text := range c {
@@ -421,7 +421,7 @@ func SmallestNodes(p snapshot.NodePool, w *snapshot.WaitingPod, described []snap
 		if len(w.Terms) == 1 {
 			needs = append(needs, w.Terms[0].Labels...)
 		}
-		asks = Asks(w)
+		asks = Requests(w)
 	}
 	var nodes []map[string]*big.Rat
 	for _, c := range candidates(needs, known) {

@@ -40,11 +40,11 @@ type Watch struct {
 	pools           map[Place]int
 	groups, subnets map[string]int
 	places          []Place
-	spells          []spell
+	spells          []run
 }
 
-// spell is a stretch of time with its launches, and what they say.
-type spell struct {
+// run is a stretch of time with its launches, and what they say.
+type run struct {
 	bucket int64
 	trials []trial
 	units  [comparisons][]unit
@@ -77,7 +77,7 @@ func (w *Watch) Add(p snapshot.Past) {
 	}
 	at := p.Started.Unix()
 	if n := len(w.spells); n == 0 || w.spells[n-1].bucket != at/stretch {
-		w.spells = append(w.spells, spell{bucket: at / stretch})
+		w.spells = append(w.spells, run{bucket: at / stretch})
 	}
 	s := &w.spells[len(w.spells)-1]
 	s.trials = append(s.trials, trial{

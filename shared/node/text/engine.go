@@ -59,10 +59,10 @@ func lower(words string) string {
 // one tells what one record means: by its facts, by the console's table, by the
 // launches' table. A cause of any of them counts before a symptom. Of a record that says
 // itself that it is no fault only those rows count whose program writes so.
-func (e *engine) one(r record) Told {
+func (e *engine) one(r record) Result {
 	isCalm := r.level == calm && !carriesError(r.words)
 	if isCalm && r.form != logged && r.form != event && r.form != transition {
-		return Told{} // a field, or a condition that is as it should be
+		return Result{} // a field, or a condition that is as it should be
 	}
 	low := lower(r.words)
 	found := e.index.Find(low)
@@ -73,12 +73,12 @@ func (e *engine) one(r record) Told {
 		}
 	}
 	if isCalm && len(rows) == 0 {
-		return Told{}
+		return Result{}
 	}
 	f := e.read(r, low, found)
 	best := byFacts(f, rows)
 	if !isCalm {
-		for _, next := range []func(facts) Told{byConsole, byLaunch, byNodegroup} {
+		for _, next := range []func(facts) Result{byConsole, byLaunch, byNodegroup} {
 			if best.weight() == 3 {
 				break
 			}
@@ -122,8 +122,8 @@ func isPath(id checkid.ID) bool {
 	return false
 }
 
-func byFacts(f facts, rows []messages.Row) Told {
-	var best Told
+func byFacts(f facts, rows []messages.Row) Result {
+	var best Result
 	for _, r := range rows {
 		if t := fromRow(r); t.weight() > best.weight() {
 			if values, ok := f.fits(r); ok {

@@ -15,19 +15,19 @@ import (
 
 // byConsole asks the table of consoles. A line that names no more than a unit,
 // or a service that does not answer, is a symptom: the text does not say why.
-func byConsole(f facts) Told {
+func byConsole(f facts) Result {
 	// A user of IAM is a person, or what a person runs; instances have roles.
 	if f.by(messages.Karpenter, messages.Terraform, messages.Kubectl, messages.Autoscaler) || strings.Contains(f.low, ":user/") {
-		return Told{}
+		return Result{}
 	}
 	m, ok := console.Line(f.words)
 	if !ok {
-		return Told{}
+		return Result{}
 	}
 	if m.ID == "token-failed" && !f.by(messages.Kubelet) {
-		return Told{} // kubectl and helm ask the same way
+		return Result{} // kubectl and helm ask the same way
 	}
-	t := Told{Check: m.Check, Meaning: strings.TrimSuffix(m.Means, "."), Next: m.Next}
+	t := Result{Check: m.Check, Meaning: strings.TrimSuffix(m.Means, "."), Next: m.Next}
 	if rest, ok := strings.CutPrefix(t.Meaning, "The "); ok {
 		t.Meaning = "the " + rest
 	}
@@ -59,27 +59,27 @@ func vague(id string) bool {
 // byLaunch asks the table of failed launches, and of why instances ended. What
 // a node's own programs say, and calls that start nothing, are no launches,
 // whatever their codes.
-func byLaunch(f facts) Told {
+func byLaunch(f facts) Result {
 	if f.by(messages.Kubelet, messages.Nodeadm, messages.Containerd, messages.CloudInit, messages.Bootstrap, messages.Bottlerocket, messages.IPAMD, messages.CSI, messages.Kubectl, messages.Scheduler) {
-		return Told{}
+		return Result{}
 	}
 	if len(f.calls) > 0 && !slices.ContainsFunc(f.calls, func(c string) bool { return slices.Contains(messages.LaunchCalls(), c) }) {
-		return Told{}
+		return Result{}
 	}
 	if verdict := activity.Classify(f.words); verdict.Class != checkid.LaunchUnclassified {
 		if verdict.Class == checkid.LaunchSuspended && otherProcess.MatchString(f.low) {
-			return Told{}
+			return Result{}
 		}
-		return Told{Check: verdict.Class, Meaning: verdict.Meaning, Next: verdict.Next}
+		return Result{Check: verdict.Class, Meaning: verdict.Meaning, Next: verdict.Next}
 	}
 	if len(f.calls) > 0 && slices.ContainsFunc(f.codes, func(c string) bool { return strings.HasPrefix(c, "InvalidParameter") }) && !f.by(messages.Eksctl, messages.CloudFormation) {
 		_, next := messages.Words(checkid.LaunchTemplate)
-		return Told{Check: checkid.LaunchTemplate, Meaning: "EC2 does not take a parameter of the launch; the words behind the code say which", Next: next}
+		return Result{Check: checkid.LaunchTemplate, Meaning: "EC2 does not take a parameter of the launch; the words behind the code say which", Next: next}
 	}
 	if verdict, ok := activity.Ended(f.words); ok {
-		return Told{Check: verdict.Class, Meaning: verdict.Meaning, Next: verdict.Next}
+		return Result{Check: verdict.Class, Meaning: verdict.Meaning, Next: verdict.Next}
 	}
-	return Told{}
+	return Result{}
 }
 
 // otherProcess is a process of an Auto Scaling group other than that which launches.
@@ -88,9 +88,9 @@ var otherProcess = lazyregexp.New(`processname: (?:terminate|azrebalance|healthc
 // byNodegroup knows EKS's own codes, as its console, its API, CloudFormation
 // and Terraform quote them: of a nodegroup's health issue, or of why an update
 // failed.
-func byNodegroup(f facts) Told {
+func byNodegroup(f facts) Result {
 	if f.by(messages.Kubelet, messages.Containerd, messages.Karpenter, messages.IPAMD, messages.CSI, messages.CloudInit) || strings.Contains(f.low, "rpc error") {
-		return Told{} // "code = Unknown" is gRPC's
+		return Result{} // "code = Unknown" is gRPC's
 	}
 	words := strings.FieldsFunc(f.words, func(r rune) bool { return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9') })
 	for i, word := range words {
@@ -99,17 +99,17 @@ func byNodegroup(f facts) Told {
 			continue
 		}
 		if c := nodegroup.OfIssue(word); c.Known {
-			return Told{Check: checkid.NodegroupHealth, Symptom: c.Symptom, Meaning: c.Meaning, Next: c.Next, Look: behind(c)}
+			return Result{Check: checkid.NodegroupHealth, Symptom: c.Symptom, Meaning: c.Meaning, Next: c.Next, Look: checksOfCode(c)}
 		}
 		if c := nodegroup.OfUpdate(word); c.Known {
-			return Told{Check: checkid.NodegroupUpdateFailed, Meaning: c.Meaning, Next: c.Next, Look: behind(c)}
+			return Result{Check: checkid.NodegroupUpdateFailed, Meaning: c.Meaning, Next: c.Next, Look: checksOfCode(c)}
 		}
 	}
-	return Told{}
+	return Result{}
 }
 
-// behind are the checks behind a code of EKS, by its class.
-func behind(c nodegroup.Code) []checkid.ID {
+// checksOfCode are the checks behind a code of EKS, by its class.
+func checksOfCode(c nodegroup.Code) []checkid.ID {
 	switch c.Class {
 	case nodegroup.Join:
 		return messages.NotJoining()
@@ -195,8 +195,8 @@ func (f facts) failed() string {
 	return cmp.Or(call, "")
 }
 
-func fromRow(r messages.Row) Told {
-	t := Told{Check: r.Check, Symptom: r.Symptom, Look: r.Look, Meaning: r.Meaning, Next: r.Next}
+func fromRow(r messages.Row) Result {
+	t := Result{Check: r.Check, Symptom: r.Symptom, Look: r.Look, Meaning: r.Meaning, Next: r.Next}
 	if r.Check != "" {
 		meaning, next := messages.Words(r.Check)
 		t.Meaning, t.Next = cmp.Or(t.Meaning, meaning), cmp.Or(t.Next, next)

@@ -30,8 +30,8 @@ import (
 	"rollcall/shared/node/messages"
 )
 
-// Told is what a text tells.
-type Told struct {
+// Result is what a text tells.
+type Result struct {
 	// Kind is what kind of text it is: "a line of the kubelet's log".
 	Kind string
 	// Failed is what failed, as far as the text says: "ec2:DescribeInstances
@@ -57,7 +57,7 @@ type Told struct {
 
 // weight orders what several messages of one text tell: a cause says more than
 // a symptom, and a symptom more than an explanation.
-func (t Told) weight() int {
+func (t Result) weight() int {
 	switch {
 	case t.Check == "" && t.Meaning == "":
 		return 0
@@ -69,22 +69,22 @@ func (t Told) weight() int {
 	return 3
 }
 
-// Tell tells what a text means: of several faults the one that says most, the earliest
+// Classify tells what a text means: of several faults the one that says most, the earliest
 // of those.
-func Tell(text string) Told {
+func Classify(text string) Result {
 	list := findings(text)
 	if len(list) == 0 {
 		return unknown(known().facts(record{words: plain(clean(text[:min(len(text), maxRecord)]))}))
 	}
-	return list[0].Told
+	return list[0].Result
 }
 
 // All returns each fault of a text once: causes in the order in which they came, then
 // how they show.
-func All(text string) []Told {
-	var list []Told
+func All(text string) []Result {
+	var list []Result
 	for _, f := range findings(text) {
-		list = append(list, f.Told)
+		list = append(list, f.Result)
 	}
 	return list
 }
@@ -92,7 +92,7 @@ func All(text string) []Told {
 // CauseOfKarpenter is the check that looks for what a line of Karpenter's log tells;
 // empty where it tells no cause, or only how something shows.
 func CauseOfKarpenter(line string) checkid.ID {
-	if told := Tell("karpenter: " + line); !told.Symptom {
+	if told := Classify("karpenter: " + line); !told.Symptom {
 		return told.Check
 	}
 	return ""
@@ -100,7 +100,7 @@ func CauseOfKarpenter(line string) checkid.ID {
 
 // finding is what a record tells.
 type finding struct {
-	Told
+	Result
 	record record
 }
 
@@ -182,7 +182,7 @@ func ordered(list []finding) []finding {
 }
 
 // naming takes in what a record names, and what to run for it.
-func (t Told) naming(r record) Told {
+func (t Result) naming(r record) Result {
 	if t.Check == "" && t.Values == nil {
 		return t
 	}
@@ -258,8 +258,8 @@ func launchFailed(low string) bool {
 }
 
 // unknown says what kind of text it is, and what to send next.
-func unknown(f facts) Told {
-	t := Told{Kind: f.kind(), Failed: f.failed(), Meaning: "the text alone does not tell why a node did not join"}
+func unknown(f facts) Result {
+	t := Result{Kind: f.kind(), Failed: f.failed(), Meaning: "the text alone does not tell why a node did not join"}
 	switch {
 	case f.program == messages.UnknownProgram && launchFailed(f.low):
 		t.Check = checkid.LaunchUnclassified
@@ -402,9 +402,9 @@ const (
 // Log is what the lines of a log tell.
 type Log struct {
 	Lines int
-	// Told is one line for each check, those that tell a cause first, then how it
+	// Findings is one line for each check, those that tell a cause first, then how it
 	// shows; of those the one that came first in the log.
-	Told []Line
+	Findings []Line
 	// Unread are lines of forms beyond the most that are reported.
 	Unread int
 	// Cut are lines of which only the begin was read.
@@ -413,7 +413,7 @@ type Log struct {
 
 // Line is the first line of a log that shows what a check finds.
 type Line struct {
-	Told
+	Result
 	Number int // from 1
 	Text   string
 	// Count is how many lines tell of the check.
@@ -479,10 +479,10 @@ func readLog(r io.Reader, most int) (Log, error) {
 	l.endBlock()
 	for _, f := range l.found {
 		if !f.over {
-			l.log.Told = append(l.log.Told, f.Line)
+			l.log.Findings = append(l.log.Findings, f.Line)
 		}
 	}
-	slices.SortStableFunc(l.log.Told, func(a, b Line) int { return cmp.Or(b.weight()-a.weight(), a.Number-b.Number) })
+	slices.SortStableFunc(l.log.Findings, func(a, b Line) int { return cmp.Or(b.weight()-a.weight(), a.Number-b.Number) })
 	return l.log, nil
 }
 
@@ -560,7 +560,7 @@ func (l *logReader) endBlock() {
 		l.known[shape([]byte(one), l.seed)] = nil
 	}
 	for _, f := range findings(strings.Join(block, "\n")) {
-		l.add(f.Told, f.record, from+f.record.line, strings.TrimSpace(block[min(f.record.line, len(block)-1)]))
+		l.add(f.Result, f.record, from+f.record.line, strings.TrimSpace(block[min(f.record.line, len(block)-1)]))
 	}
 	for _, r := range part(strings.Join(block, "\n")) {
 		l.ends(r)
@@ -590,7 +590,7 @@ func (l *logReader) ends(r record) {
 		return
 	}
 	for _, f := range l.found {
-		f.over = f.over || overBy(finding{f.Told, f.record}, r)
+		f.over = f.over || overBy(finding{f.Result, f.record}, r)
 	}
 }
 
@@ -603,19 +603,19 @@ func (l *logReader) find(r record, number int, text string) *found {
 }
 
 // add takes in a fault; nil for what is none.
-func (l *logReader) add(t Told, r record, number int, text string) *found {
+func (l *logReader) add(t Result, r record, number int, text string) *found {
 	if t.Check == "" || t.Check == checkid.LaunchUnclassified {
 		return nil
 	}
 	if i := slices.IndexFunc(l.found, func(o *found) bool { return o.Check == t.Check }); i >= 0 {
 		f := l.found[i]
 		if f.over {
-			*f = found{Line: Line{Told: t, Number: number, Text: strings.ToValidUTF8(text, "�")}, record: r}
+			*f = found{Line: Line{Result: t, Number: number, Text: strings.ToValidUTF8(text, "�")}, record: r}
 		}
 		f.Count++
 		return f
 	}
-	f := &found{Line: Line{Told: t, Number: number, Text: strings.ToValidUTF8(text, "�"), Count: 1}, record: r}
+	f := &found{Line: Line{Result: t, Number: number, Text: strings.ToValidUTF8(text, "�"), Count: 1}, record: r}
 	l.found = append(l.found, f)
 	return f
 }

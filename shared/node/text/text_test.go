@@ -45,7 +45,7 @@ func TestEveryIssueCodeHasARow(t *testing.T) {
 		}
 		for _, code := range codes {
 			known[code] = true
-			got := Tell(`{"health": {"issues": [{"code": "` + code + `", "message": "some words"}]}}`)
+			got := Classify(`{"health": {"issues": [{"code": "` + code + `", "message": "some words"}]}}`)
 			told := got.Meaning != unknown(facts{}).Meaning
 			switch why := leftOut[code]; {
 			case why == "" && !told:
@@ -115,7 +115,7 @@ const (
 	wrong                // something else was told
 )
 
-func gradeOf(s sample, told Told) grade {
+func gradeOf(s sample, told Result) grade {
 	switch {
 	case slices.Contains(s.Want, told.Check), len(s.Want) == 0 && told.Check == "":
 		return right
@@ -140,7 +140,7 @@ func table(t *testing.T, title string, list []sample, by func(sample) string) co
 			rows[key] = &counts{}
 			order = append(order, key)
 		}
-		g := gradeOf(s, Tell(s.Text))
+		g := gradeOf(s, Classify(s.Text))
 		rows[key][g]++
 		total[g]++
 	}
@@ -159,7 +159,7 @@ func TestTexts(t *testing.T) {
 	list := read(t, "known.json")
 	total := table(t, "texts of both files", list, func(s sample) string { return s.File + " " + s.Kind })
 	for _, s := range list {
-		if got := Tell(s.Text); gradeOf(s, got) >= untold {
+		if got := Classify(s.Text); gradeOf(s, got) >= untold {
 			t.Logf("%s\n  %.160q\n  told %q symptom %t, want %q; kind %s", s.Source, s.Text, got.Check, got.Symptom, s.Want, got.Kind)
 		}
 	}
@@ -171,7 +171,7 @@ func TestTexts(t *testing.T) {
 // TestThreads: what people met in public threads of 2024 to 2026 is placed exactly.
 func TestThreads(t *testing.T) {
 	for _, s := range read(t, "threads.json") {
-		if told := Tell(s.Text); !slices.Contains(s.Want, told.Check) {
+		if told := Classify(s.Text); !slices.Contains(s.Want, told.Check) {
 			t.Errorf("%s\n  %.160q\n  told %q, want %q", s.Source, s.Text, told.Check, s.Want)
 		}
 	}
@@ -189,7 +189,7 @@ func TestHeldOut(t *testing.T) {
 		list := read(t, file)
 		total := table(t, file, list, func(s sample) string { return s.Kind })
 		for _, s := range list {
-			if got := Tell(s.Text); gradeOf(s, got) >= untold {
+			if got := Classify(s.Text); gradeOf(s, got) >= untold {
 				t.Logf("%s\n  %.200q\n  told %q symptom %t, want %q; kind %s", s.Source, s.Text, got.Check, got.Symptom, s.Want, got.Kind)
 			}
 		}
@@ -238,7 +238,7 @@ func TestActivitySamples(t *testing.T) {
 	}
 	table(t, "activity's samples", list, func(s sample) string { return s.Kind })
 	for _, s := range list {
-		got := Tell(s.Text)
+		got := Classify(s.Text)
 		if want := others[strings.TrimPrefix(s.Source, "https://github.com/")]; gradeOf(s, got) > symptom && got.Check != want {
 			t.Errorf("%s\n  %.200q\n  told %q symptom %t, want %q; kind %s", s.Source, s.Text, got.Check, got.Symptom, s.Want, got.Kind)
 		}
@@ -267,7 +267,7 @@ func FuzzTell(f *testing.F) {
 				t.Errorf("%q is not plain", m.words)
 			}
 		}
-		told := Tell(text)
+		told := Classify(text)
 		if told.Kind == "" || told.Meaning == "" || told.Next == "" {
 			t.Errorf("Tell(%q) = %+v", text, told)
 		}
@@ -288,7 +288,7 @@ func BenchmarkTell(b *testing.B) {
 		text := strings.Repeat(line, 2*maxText/len(line))
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				Tell(text)
+				Classify(text)
 			}
 		})
 	}
@@ -319,7 +319,7 @@ func seen(t *testing.T, r io.Reader) (lines []string, l Log) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range l.Told {
+	for _, x := range l.Findings {
 		lines = append(lines, fmt.Sprintf("%d %s %d", x.Number, x.Check, x.Count))
 	}
 	return lines, l
@@ -329,7 +329,7 @@ func seen(t *testing.T, r io.Reader) (lines []string, l Log) {
 // cause stands before how something shows, wherever they stood.
 func TestLogTellsEachCheckOnce(t *testing.T) {
 	lines, l := seen(t, strings.NewReader(logOf(50, unauthorized, strings.Replace(unauthorized, "15:03:11", "15:03:21", 2), noAddress, unauthorized)))
-	first, second := Tell(unauthorized), Tell(noAddress)
+	first, second := Classify(unauthorized), Classify(noAddress)
 	if first.weight() > second.weight() || second.Check == "" || second.Check == first.Check {
 		t.Fatalf("the lines tell %s and %s", first.Check, second.Check)
 	}
@@ -358,8 +358,8 @@ func TestLogOfTooManyForms(t *testing.T) {
 	}
 	b.WriteString(unauthorized + "\n")
 	l, err := readLog(strings.NewReader(b.String()), most)
-	if err != nil || l.Unread != more+1 || l.Lines != most+more+1 || len(l.Told) > 0 {
-		t.Errorf("%d of %d lines unread, %d told, %v", l.Unread, l.Lines, len(l.Told), err)
+	if err != nil || l.Unread != more+1 || l.Lines != most+more+1 || len(l.Findings) > 0 {
+		t.Errorf("%d of %d lines unread, %d told, %v", l.Unread, l.Lines, len(l.Findings), err)
 	}
 }
 
@@ -367,7 +367,7 @@ func TestLogOfTooManyForms(t *testing.T) {
 func TestLogWithNoise(t *testing.T) {
 	noisy := strings.Repeat("\x00\xff\x01", 400) + "\n" + strings.Repeat("a", 3*longestLine) + unauthorized + "\n\n" + unauthorized
 	lines, l := seen(t, iotest.HalfReader(strings.NewReader(noisy)))
-	if diff := cmp.Diff([]string{"4 " + string(Tell(unauthorized).Check) + " 1"}, lines); diff != "" || l.Lines != 4 || l.Cut != 1 {
+	if diff := cmp.Diff([]string{"4 " + string(Classify(unauthorized).Check) + " 1"}, lines); diff != "" || l.Lines != 4 || l.Cut != 1 {
 		t.Errorf("%s: %d lines, %d cut", diff, l.Lines, l.Cut)
 	}
 }
@@ -437,8 +437,8 @@ func TestFormDoesNotMatter(t *testing.T) {
 	for name, f := range forms {
 		lost := 0
 		for _, s := range texts {
-			want := Tell(s.Text).Check
-			if got := Tell(f.form(s.Text)).Check; got != want {
+			want := Classify(s.Text).Check
+			if got := Classify(f.form(s.Text)).Check; got != want {
 				lost++
 				t.Logf("%s: %.200q tells %q, want %q", name, f.form(s.Text), got, want)
 			}
@@ -497,8 +497,8 @@ func TestHealthyTexts(t *testing.T) {
 			}
 		}
 		l, err := ReadLog(strings.NewReader(text))
-		if err != nil || len(l.Told) > 0 {
-			t.Errorf("%s as a log: %v, %+v", title, err, l.Told)
+		if err != nil || len(l.Findings) > 0 {
+			t.Errorf("%s as a log: %v, %+v", title, err, l.Findings)
 		}
 	}
 	if len(texts) < 50 {
@@ -537,7 +537,7 @@ func TestPrinted(t *testing.T) {
 		if want == "#" {
 			continue
 		}
-		if got := Tell(text); string(got.Check) != strings.TrimPrefix(want, "-") || got.Meaning == unknown(facts{}).Meaning {
+		if got := Classify(text); string(got.Check) != strings.TrimPrefix(want, "-") || got.Meaning == unknown(facts{}).Meaning {
 			t.Errorf("%.160q tells %q, %q; want %s", text, got.Check, got.Meaning, want)
 		}
 	}
@@ -556,7 +556,7 @@ func TestValues(t *testing.T) {
 		{`api error UnauthorizedOperation: not authorized to perform: ec2:RunInstances, RequestID: 0f1e1b1a-1111-4222-8333-444455556666`, "request=0f1e1b1a-1111-4222-8333-444455556666", ""},
 		{`Failed to start kubelet.service - Kubernetes Kubelet.`, "unit=kubelet.service", ""},
 	} {
-		got := Tell(tt.text)
+		got := Classify(tt.text)
 		var values []string
 		for _, v := range got.Values {
 			values = append(values, v.Name+"="+v.Value)
@@ -580,7 +580,7 @@ func TestRowsFindTheirSamples(t *testing.T) {
 			_, ok := known().facts(rec).fits(r)
 			return ok
 		})
-		got := Tell(r.Sample)
+		got := Classify(r.Sample)
 		if !own || got.Check != r.Check || r.Meaning != "" && got.Meaning != r.Meaning {
 			t.Errorf("row %d (%s): its sample %.200q fits it: %t; told %q, %q", i, r.Check, r.Sample, own, got.Check, got.Meaning)
 		}
@@ -593,7 +593,7 @@ func TestRowsFindTheirSamples(t *testing.T) {
 	}
 }
 
-func checksOf(list []Told) []checkid.ID {
+func checksOf(list []Result) []checkid.ID {
 	var ids []checkid.ID
 	for _, told := range list {
 		ids = append(ids, told.Check)
@@ -610,7 +610,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 	for range lines {
 		lines = append(lines[1:], lines[0])
-		if got := Tell(strings.Join(lines, "\n")); got.Check != "iam/access-missing" {
+		if got := Classify(strings.Join(lines, "\n")); got.Check != "iam/access-missing" {
 			t.Errorf("%q tells %q, want iam/access-missing", lines, got.Check)
 		}
 	}
@@ -647,7 +647,7 @@ func TestOwnStep(t *testing.T) {
 		"Status condition transitioned, Type: InstanceProfileReady, Status: Unknown -> False, Reason: UnauthorizedNodeRole, Message: Role AutoModeCustomRole is unauthorized to join nodes to the cluster":                                     {checkid.KarpenterNodeclassNotReady, "access entry of type EC2"},
 		"Could not launch On-Demand Instances. InvalidParameterCombination - The specified instance type is not eligible for Free Tier. Launching EC2 instance failed.":                                                                        {checkid.LaunchUnsupportedType, "Upgrade the account's plan"},
 	} {
-		if got := Tell(text); got.Check != want.check || !strings.Contains(got.Next, want.next) {
+		if got := Classify(text); got.Check != want.check || !strings.Contains(got.Next, want.next) {
 			t.Errorf("%.120q tells %s: %s; want %s and %q", text, got.Check, got.Next, want.check, want.next)
 		}
 	}
@@ -667,12 +667,12 @@ func TestOneNodeDoesNotSpeakForAnother(t *testing.T) {
 		unknownKey + fmt.Sprintf(registered, "ip-10-0-1-3"): checkid.IAMAccessMissing,
 		unknownKey + fmt.Sprintf(registered, "ip-10-0-1-2"): "",
 	} {
-		if got := Tell(text).Check; got != want {
+		if got := Classify(text).Check; got != want {
 			t.Errorf("%q tells %q, want %q", text, got, want)
 		}
 		l, err := ReadLog(strings.NewReader(text))
-		if err != nil || (len(l.Told) > 0) != (want != "") {
-			t.Errorf("%q as a log: %v, %+v, want %q", text, err, l.Told, want)
+		if err != nil || (len(l.Findings) > 0) != (want != "") {
+			t.Errorf("%q as a log: %v, %+v, want %q", text, err, l.Findings, want)
 		}
 	}
 }
@@ -680,7 +680,7 @@ func TestOneNodeDoesNotSpeakForAnother(t *testing.T) {
 // The SDK for Go's first version wrote the status in a line of its own.
 func TestStatusInALineOfItsOwn(t *testing.T) {
 	const text = "kubelet failed to get instance id from AWS: RequestError: EC2MetadataError: failed to make EC2Metadata request\nstatus code: 404"
-	if got := Tell(text).Check; got != checkid.IAMProfileMissing && got != checkid.InstanceIMDS {
+	if got := Classify(text).Check; got != checkid.IAMProfileMissing && got != checkid.InstanceIMDS {
 		t.Errorf("%q tells %q", text, got)
 	}
 }
@@ -710,7 +710,7 @@ func TestOthersTellNothing(t *testing.T) {
 		`log.go:32] "ExecSync cmd from runtime service failed" err="rpc error: code = DeadlineExceeded desc = failed to exec in container: timeout 1s exceeded: context deadline exceeded" containerID="0123"`,
 		`{"level":"warn","ts":"2026-11-28T10:00:00.000Z","caller":"awsutils/awsutils.go:1937","msg":"ignoring tagKey kubernetes.io/a from additional ENI Tags as it contains reserved prefix kubernetes.io"}`,
 	} {
-		if got := Tell(text); got.Check != "" || got.Next == "" && text != "" {
+		if got := Classify(text); got.Check != "" || got.Next == "" && text != "" {
 			t.Errorf("%q tells %+v, want nothing and what to send", text, got)
 		}
 	}
@@ -726,7 +726,7 @@ func TestTimeOutsNameNoPath(t *testing.T) {
 		`dial tcp: lookup ABCD.gr7.eu-west-1.eks.amazonaws.com on 10.0.0.2:53: read udp 10.0.1.3:4711->10.0.0.2:53: i/o timeout`:                                  "dns/support-off",
 		`dial tcp 10.1.2.3:443: i/o timeout`: "endpoint/missing",
 	} {
-		if got := Tell(text); got.Check != "instance/console-error" || !got.Symptom || len(got.Look) < 3 || got.Look[0] != first {
+		if got := Classify(text); got.Check != "instance/console-error" || !got.Symptom || len(got.Look) < 3 || got.Look[0] != first {
 			t.Errorf("%q tells %s, symptom %t, look %q; want instance/console-error and %s first", text, got.Check, got.Symptom, got.Look, first)
 		}
 	}
@@ -736,7 +736,7 @@ func TestTimeOutsNameNoPath(t *testing.T) {
 func TestNothingOfTheTextIsRepeated(t *testing.T) {
 	const secret = "hunter2SuperSecretValue"
 	for _, s := range append(read(t, "known.json"), read(t, "heldout.json")...) {
-		got := Tell(strings.ReplaceAll(s.Text, " ", " "+secret+" "))
+		got := Classify(strings.ReplaceAll(s.Text, " ", " "+secret+" "))
 		for _, part := range []string{got.Kind, got.Failed, string(got.Check), got.Meaning, got.Next} {
 			if strings.Contains(part, secret) {
 				t.Errorf("%q is repeated in %q", secret, part)
@@ -804,7 +804,7 @@ func TestEveryCodeOfALaunchHasARow(t *testing.T) {
 		}
 		count++
 		call, code, _ := strings.Cut(line, " ")
-		got := Tell("An error occurred (" + code + ") when calling the " + call + " operation: some words.")
+		got := Classify("An error occurred (" + code + ") when calling the " + call + " operation: some words.")
 		if got.Meaning == unknown(facts{}).Meaning {
 			t.Errorf("%s of %s has no row", code, call)
 		}

@@ -57,7 +57,7 @@ const (
 
 // KeyOf writes an incident's key as one string.
 func KeyOf(k report.Key) string {
-	return strings.Join([]string{k.Of().String(), string(k.Check), k.Resource}, "|")
+	return strings.Join([]string{k.SpokeCluster().String(), string(k.Check), k.Resource}, "|")
 }
 
 func (t Tag) Metadata() slackgo.SlackMetadata {

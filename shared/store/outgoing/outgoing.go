@@ -121,11 +121,11 @@ const targetPrefix = "target#"
 // nothing is heard stays open.
 const keepTold = 180 * 24 * time.Hour
 
-// ToldFormat is the version of ToldRecord that this code writes and reads.
-const ToldFormat = 1
+// DeliveryFormat is the version of ToldRecord that this code writes and reads.
+const DeliveryFormat = 1
 
-// ToldRecord is what a target was told of an incident, with the version of the record.
-type ToldRecord struct {
+// DeliveryRecord is what a target was told of an incident, with the version of the record.
+type DeliveryRecord struct {
 	message.Told
 	Target  string `json:"target"`
 	About   string `json:"about"`
@@ -133,25 +133,25 @@ type ToldRecord struct {
 	Format  int    `json:"format"`
 }
 
-// Told reads what a target was told of an incident; the zero record where it was nothing.
-func (s Outgoing) Told(ctx context.Context, target, about string) (ToldRecord, error) {
-	list, err := table.OneByOne[ToldRecord](ctx, s.t, targetPrefix+target, "#sk = :from", about, ToldFormat, "what "+target+" was told of "+about)
+// Delivery reads what a target was told of an incident; the zero record where it was nothing.
+func (s Outgoing) Delivery(ctx context.Context, target, about string) (DeliveryRecord, error) {
+	list, err := table.OneByOne[DeliveryRecord](ctx, s.t, targetPrefix+target, "#sk = :from", about, DeliveryFormat, "what "+target+" was told of "+about)
 	if err != nil || len(list) == 0 {
-		return ToldRecord{Target: target, About: about}, err
+		return DeliveryRecord{Target: target, About: about}, err
 	}
 	return list[0], nil
 }
 
 // AllTold reads what a target was told of all incidents.
-func (s Outgoing) AllTold(ctx context.Context, target string) ([]ToldRecord, error) {
-	return table.Partition[ToldRecord](ctx, s.t, targetPrefix+target, ToldFormat, "what "+target+" was told")
+func (s Outgoing) AllTold(ctx context.Context, target string) ([]DeliveryRecord, error) {
+	return table.Partition[DeliveryRecord](ctx, s.t, targetPrefix+target, DeliveryFormat, "what "+target+" was told")
 }
 
-// SaveTold writes a record over the version that was read, and fails with *Conflict if
+// SaveDelivery writes a record over the version that was read, and fails with *Conflict if
 // that is not the newest any more.
-func (s Outgoing) SaveTold(ctx context.Context, r ToldRecord) error {
+func (s Outgoing) SaveDelivery(ctx context.Context, r DeliveryRecord) error {
 	over := r.Version
-	r.Version, r.Format = r.Version+1, ToldFormat
+	r.Version, r.Format = r.Version+1, DeliveryFormat
 	return s.t.Put(ctx, table.Item{
 		PK: targetPrefix + r.Target, SK: r.About, Kind: "target", Format: r.Format, Version: r.Version, Body: r, Expires: s.t.Now().Add(keepTold),
 	}, over)

@@ -38,23 +38,23 @@ type Table struct {
 // New returns the table of that name, for the hub's records, in the wall clock's time.
 func New(client Client, name string) *Table { return &Table{Client: client, Name: name, Now: time.Now} }
 
-// At returns the same table in another clock's time: what has expired there counts
+// WithClock returns the same table in another clock's time: what has expired there counts
 // as absent.
-func (t *Table) At(now func() time.Time) *Table {
+func (t *Table) WithClock(now func() time.Time) *Table {
 	other := *t
 	other.Now = now
 	return &other
 }
 
-// In returns the same table for the records of a spoke.
-func (t *Table) In(id spoke.ID) *Table {
+// ForSpoke returns the same table for the records of a spoke.
+func (t *Table) ForSpoke(id spoke.ID) *Table {
 	other := *t
 	other.Spoke = id
 	return &other
 }
 
 // Key is the partition key of a record of the table's spoke.
-func (t *Table) Key(prefix, of string) string { return prefix + t.Spoke.In(of) }
+func (t *Table) Key(prefix, of string) string { return prefix + t.Spoke.Qualify(of) }
 
 // Item is a record as it lies in the table: the attributes that keys,
 // conditions and indexes need, and the record itself as JSON.

@@ -92,7 +92,7 @@ func TestAlert(t *testing.T) {
 	const genie = "0f1e1b1a-1111-4222-8333-444455556666"
 	fake := faketargets.NewJSM(genie, func() time.Time { return now })
 	s, by := sender(fake)
-	n := message.News{Type: message.Test, ID: "1", At: now, Words: incidentWords()}
+	n := message.Event{Type: message.Test, ID: "1", At: now, Words: incidentWords()}
 	for _, a := range []message.Action{message.Trigger, message.Resolve} {
 		expect.OK(t, s.Alert(t.Context(), "jsm=x", genie, message.ToJSM(n, a)))
 	}
@@ -154,10 +154,10 @@ func TestAlerts(t *testing.T) {
 	j := faketargets.NewJSM(secret.Key, func() time.Time { return now })
 	j.Cloud, j.Email, j.Token = secret.CloudID, secret.Email, secret.Token
 	s, _ = sender(j)
-	n := message.News{Type: message.Test, ID: "1", At: now, Words: incidentWords()}
+	n := message.Event{Type: message.Test, ID: "1", At: now, Words: incidentWords()}
 	expect.OK(t, s.Alert(t.Context(), "jsm=y", secret.Key, message.ToJSM(n, message.Trigger)))
-	j.Respond(message.Key(n.About()), faketargets.Acknowledged, "Ana Example")
-	list, err := s.Alerts(t.Context(), jira, secret, message.Key(n.About()))
+	j.Respond(message.Key(n.Subject()), faketargets.Acknowledged, "Ana Example")
+	list, err := s.Alerts(t.Context(), jira, secret, message.Key(n.Subject()))
 	expect.OK(t, err)
 	if diff := cmp.Diff([]message.Alert{{State: report.AlertAcknowledged, Created: now.UTC().Truncate(time.Second), By: "Ana Example"}}, list); diff != "" {
 		t.Error(diff)
@@ -204,7 +204,7 @@ func TestPost(t *testing.T) {
 	fake, err := faketargets.NewTeams("s3cr3t", func() time.Time { return now })
 	expect.OK(t, err)
 	s, _ := sender(fake)
-	card, err := message.ToTeams(message.News{Type: message.Test, ID: "1", At: now, Words: incidentWords()})
+	card, err := message.ToTeams(message.Event{Type: message.Test, ID: "1", At: now, Words: incidentWords()})
 	expect.OK(t, err)
 	if err := s.Post(t.Context(), "teams=x", address, card); err != nil || len(fake.Cards()) != 1 {
 		t.Errorf("got %v, cards %v", err, fake.Cards())
@@ -226,7 +226,7 @@ func TestSlackHook(t *testing.T) {
 	expect.OK(t, err)
 	defer fake.Close()
 	s, _ := sender(fake.Incoming(path, "C0123456789"))
-	n := message.News{Type: message.Test, ID: "1", At: now, Words: incidentWords()}
+	n := message.Event{Type: message.Test, ID: "1", At: now, Words: incidentWords()}
 	n.Words.Headline = "<!channel> & " + strings.Repeat("h", 5000)
 	for range 200 {
 		n.Words.Lines = append(n.Words.Lines, incident.Line{Label: "Why", Text: strings.Repeat("ä", 3000)}, incident.Line{Label: "List"}, incident.Line{Text: "item"})

@@ -23,8 +23,8 @@ import (
 	"rollcall/shared/target"
 )
 
-// News is one event of Rollcall's bus.
-type News struct {
+// Event is one event of Rollcall's bus.
+type Event struct {
 	// Raw is the event as it came: what a webhook gets.
 	Raw json.RawMessage
 	// Type is its detail-type.
@@ -67,7 +67,7 @@ const Pattern = `{
 var ErrMalformed = errors.New("targets receive no events of this kind")
 
 // Parse reads an event as EventBridge delivers it.
-func Parse(raw []byte) (News, error) {
+func Parse(raw []byte) (Event, error) {
 	var envelope struct {
 		Source  string          `json:"source"`
 		Type    string          `json:"detail-type"`
@@ -76,11 +76,11 @@ func Parse(raw []byte) (News, error) {
 		Detail  json.RawMessage `json:"detail"`
 	}
 	if err := json.Unmarshal(raw, &envelope); err != nil {
-		return News{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+		return Event{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	n := News{Raw: raw, Type: envelope.Type}
+	n := Event{Raw: raw, Type: envelope.Type}
 	if envelope.Source != "rollcall" {
-		return News{}, fmt.Errorf("%w: source %q, detail-type %q", ErrMalformed, envelope.Source, envelope.Type)
+		return Event{}, fmt.Errorf("%w: source %q, detail-type %q", ErrMalformed, envelope.Source, envelope.Type)
 	}
 	if n.Type == Test || n.Type == incident.WeekType {
 		var w struct {
@@ -90,28 +90,28 @@ func Parse(raw []byte) (News, error) {
 			Words incident.Words `json:"words"`
 		}
 		if err := json.Unmarshal(envelope.Detail, &w); err != nil {
-			return News{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+			return Event{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
 		if n.ID, n.At, n.Words = w.ID, w.At, w.Words; w.Words.Headline == "" {
-			return News{}, fmt.Errorf("%w: %s is empty", ErrMalformed, n.Type)
+			return Event{}, fmt.Errorf("%w: %s is empty", ErrMalformed, n.Type)
 		}
 		if n.Type == incident.WeekType {
 			if n.Week = &w.Week; w.To.IsZero() {
-				return News{}, fmt.Errorf("%w: when the week ended is missing", ErrMalformed)
+				return Event{}, fmt.Errorf("%w: when the week ended is missing", ErrMalformed)
 			}
 		}
 	} else {
 		var e incident.Event
 		if err := json.Unmarshal(envelope.Detail, &e); err != nil {
-			return News{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+			return Event{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
 		if e.Kind.DetailType() != n.Type || e.Cluster == "" || e.Check == "" || e.Resource == "" {
-			return News{}, fmt.Errorf("%w: detail-type %q, kind %q", ErrMalformed, n.Type, e.Kind)
+			return Event{}, fmt.Errorf("%w: detail-type %q, kind %q", ErrMalformed, n.Type, e.Kind)
 		}
 		n.ID, n.At, n.Incident, n.Words = e.ID, e.At, &e, wordsOf(e)
 	}
 	if n.ID == "" || n.At.IsZero() {
-		return News{}, fmt.Errorf("%w: id or time is missing", ErrMalformed)
+		return Event{}, fmt.Errorf("%w: id or time is missing", ErrMalformed)
 	}
 	if n.Type == Test { // anyone in the account may send one, so nothing that it says is published
 		n.Words = TestWords(envelope.Account, envelope.Region)
@@ -141,41 +141,41 @@ func wordsOf(e incident.Event) incident.Words {
 
 // WithEvent returns the news with what the incident's record says in place of what the
 // event said: nothing else is published, nor signed.
-func (n News) WithEvent(e incident.Event) (News, error) {
+func (n Event) WithEvent(e incident.Event) (Event, error) {
 	n.ID, n.At, n.Incident, n.Words = e.ID, e.At, &e, wordsOf(e)
 	return n.withDetail(e)
 }
 
 // WithWeek returns the news of a week as it was published, or false where the digest is of
 // another event.
-func (n News) WithWeek(digest string) (News, bool, error) {
+func (n Event) WithWeek(digest string) (Event, bool, error) {
 	var envelope struct {
 		Detail json.RawMessage `json:"detail"`
 	}
 	if err := json.Unmarshal(n.Raw, &envelope); err != nil {
-		return News{}, false, err
+		return Event{}, false, err
 	}
 	week, of, err := incident.ReadWeek(envelope.Detail)
 	if err != nil || of != digest {
-		return News{}, false, err
+		return Event{}, false, err
 	}
 	n, err = n.withDetail(week) // without what else was in the event
 	return n, true, err
 }
 
 // withDetail returns the news with another detail in its envelope.
-func (n News) withDetail(of any) (News, error) {
+func (n Event) withDetail(of any) (Event, error) {
 	var envelope map[string]json.RawMessage
 	if err := json.Unmarshal(n.Raw, &envelope); err != nil {
-		return News{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+		return Event{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	detail, err := json.Marshal(of)
 	if err != nil {
-		return News{}, fmt.Errorf("encode the event %s: %w", n.ID, err)
+		return Event{}, fmt.Errorf("encode the event %s: %w", n.ID, err)
 	}
 	envelope["detail"] = detail
 	if n.Raw, err = json.Marshal(envelope); err != nil {
-		return News{}, fmt.Errorf("encode the event %s: %w", n.ID, err)
+		return Event{}, fmt.Errorf("encode the event %s: %w", n.ID, err)
 	}
 	return n, nil
 }
@@ -185,7 +185,7 @@ const apart = 5 * time.Minute
 
 // Future reports whether an event names a time that has not come: it is not Rollcall's, and
 // what a target remembers of it would hide everything until then.
-func (n News) Future(now time.Time) bool {
+func (n Event) Future(now time.Time) bool {
 	at := []time.Time{n.At}
 	if n.Incident != nil {
 		at = append(at, n.Incident.Opened, n.Incident.Began, n.Incident.Resolved)
@@ -196,8 +196,8 @@ func (n News) Future(now time.Time) bool {
 	return slices.ContainsFunc(at, func(t time.Time) bool { return t.After(now.Add(apart)) })
 }
 
-// About names the incident: in records, in groups of messages, to PagerDuty.
-func (n News) About() string {
+// Subject names the incident: in records, in groups of messages, to PagerDuty.
+func (n Event) Subject() string {
 	if n.Week != nil {
 		return "week"
 	}
@@ -349,7 +349,7 @@ const (
 
 // Decide is what a target is to be told of an event, in this order, and what it will know
 // then. Without actions the reason says why.
-func Decide(t target.Target, n News, told Told) ([]Action, Told, Reason) {
+func Decide(t target.Target, n Event, told Told) ([]Action, Told, Reason) {
 	if n.Week != nil {
 		return decideWeek(t, *n.Week, told)
 	}
@@ -481,7 +481,7 @@ func newsOf(e incident.Event) newsKind {
 
 // Wants reports whether a kind of target may ever get an event: of others there is
 // no message on the queue.
-func Wants(t target.Target, n News) bool {
+func Wants(t target.Target, n Event) bool {
 	if n.Week != nil {
 		_, _, reason := decideWeek(t, *n.Week, Told{})
 		return reason == ToTell
@@ -509,7 +509,7 @@ type Mail struct {
 const maxSubject = 99
 
 // ToMail is the message. It stays far below SNS's 256 KB, as its words are clipped.
-func ToMail(n News) Mail {
+func ToMail(n Event) Mail {
 	m := Mail{Subject: subject(Urgency(n) + ": " + n.Words.Headline), Attributes: map[string]string{"type": n.Type}}
 	var b strings.Builder
 	b.WriteString(Urgency(n) + ": " + n.Words.Headline + "\n")
@@ -599,8 +599,8 @@ type PagerDutyLink struct {
 
 // ToPagerDuty is the event that has PagerDuty take an action. The routing key is a secret,
 // and is put in by whoever sends.
-func ToPagerDuty(n News, a Action) PagerDuty {
-	p := PagerDuty{Action: a, DedupKey: Key(n.About())}
+func ToPagerDuty(n Event, a Action) PagerDuty {
+	p := PagerDuty{Action: a, DedupKey: Key(n.Subject())}
 	if a != Trigger {
 		return p
 	}
@@ -699,9 +699,9 @@ type JSMAlert struct {
 }
 
 // ToJSM is the request by which Jira Service Management takes an action.
-func ToJSM(n News, a Action) JSM {
+func ToJSM(n Event, a Action) JSM {
 	const alerts = "/jsm/ops/integration/v2/alerts"
-	alias := Key(n.About())
+	alias := Key(n.Subject())
 	verb := map[Action]string{Acknowledge: "acknowledge", Resolve: "close"}[a]
 	if verb != "" {
 		path := alerts + "/" + url.PathEscape(alias) + "/" + verb + "?identifierType=alias"
@@ -757,11 +757,11 @@ func escaped(s string) string {
 }
 
 // ToAmazonQ is the notification as JSON. An incident is one thread from its opening to its end.
-func ToAmazonQ(n News) ([]byte, error) {
+func ToAmazonQ(n Event) ([]byte, error) {
 	q := AmazonQ{Version: "1.0", Source: "custom", ID: Delivery("amazonq", n.ID)}
 	q.Content.TextType, q.Content.Title = "client-markdown", escaped(clip(Urgency(n)+": "+n.Words.Headline, maxTitle))
 	q.Metadata.Summary, q.Metadata.EventType = q.Content.Title, n.Type
-	thread := n.About()
+	thread := n.Subject()
 	if e := n.Incident; e != nil {
 		thread += "/" + e.Opened.UTC().Format(time.RFC3339)
 		q.Content.Keywords = []string{escaped(e.Cluster), string(e.Check), string(e.Severity)}
@@ -840,7 +840,7 @@ const maxSlack = 6000
 const slackLimits = "Incoming webhook: no buttons, threads or edits; what changes is a new message. The Slack app has all of it (docs/install.md)."
 
 // ToSlack is the message as JSON.
-func ToSlack(n News) ([]byte, error) {
+func ToSlack(n Event) ([]byte, error) {
 	top := map[string]string{"Critical": "🔴", "Warning": "🟠", "Cause gone": "🟠", "Resolved": "✅", "Closed": "⚪"}[Urgency(n)]
 	m := SlackMessage{Text: escaped(clip(Urgency(n)+": "+n.Words.Headline, maxTitle))}
 	var list []SlackSection
@@ -970,7 +970,7 @@ type CardAction struct {
 
 // ToTeams is the message as JSON. Where it would be too large it goes without its command,
 // and then without its lines: the headline always arrives.
-func ToTeams(n News) ([]byte, error) {
+func ToTeams(n Event) ([]byte, error) {
 	if n.Week != nil {
 		return weekToTeams(n)
 	}
@@ -992,7 +992,7 @@ func ToTeams(n News) ([]byte, error) {
 
 // weekToTeams is the card of a week: the first of its lines, which matter most, and how many
 // more there are.
-func weekToTeams(n News) ([]byte, error) {
+func weekToTeams(n Event) ([]byte, error) {
 	w := n.Words
 	w.Headline = clip(w.Headline, maxHeadline)
 	for left := 0; ; left++ {
@@ -1008,7 +1008,7 @@ func weekToTeams(n News) ([]byte, error) {
 }
 
 // teams is the card as JSON.
-func teams(n News, w incident.Words) ([]byte, error) {
+func teams(n Event, w incident.Words) ([]byte, error) {
 	body, err := json.Marshal(Teams{"message", []TeamsAttachment{{"application/vnd.microsoft.card.adaptive", card(n, w)}}})
 	if err != nil {
 		return nil, fmt.Errorf("write the card of %s: %w", n.ID, err)
@@ -1027,7 +1027,7 @@ func clip(s string, most int) string {
 	return s
 }
 
-func card(n News, w incident.Words) Card {
+func card(n Event, w incident.Words) Card {
 	c := Card{Schema: "http://adaptivecards.io/schemas/adaptive-card.json", Type: "AdaptiveCard", Version: "1.2", Teams: CardWidth{"Full"}}
 	add := func(spacing string, runs ...CardRun) {
 		for i := range runs {
@@ -1059,7 +1059,7 @@ func card(n News, w incident.Words) Card {
 }
 
 // Urgency is the state as a word, beside its color.
-func Urgency(n News) string {
+func Urgency(n Event) string {
 	switch e := n.Incident; {
 	case n.Week != nil:
 		return "Rollcall"
@@ -1086,7 +1086,7 @@ func Urgency(n News) string {
 }
 
 // color is one of Adaptive Cards' own.
-func color(n News) string {
+func color(n Event) string {
 	if n.Week != nil {
 		return map[report.Verdict]string{report.WeekCritical: "Attention", report.WeekWrong: "Warning", report.WeekWell: "Good"}[n.Week.Result]
 	}
@@ -1102,7 +1102,7 @@ func color(n News) string {
 }
 
 // footer has the spoke, and the check.
-func footer(n News) string {
+func footer(n Event) string {
 	if n.Incident == nil {
 		return ""
 	}

@@ -25,7 +25,7 @@ import (
 )
 
 // sample is an event of events/out.
-func sample(t testing.TB, name string) News {
+func sample(t testing.TB, name string) Event {
 	t.Helper()
 	n, err := Parse(testfile.Read(t, filepath.Join("../../../events/out", name+".json")))
 	if err != nil {
@@ -34,7 +34,7 @@ func sample(t testing.TB, name string) News {
 	return n
 }
 
-func changed(n News, change func(*incident.Event)) News {
+func changed(n Event, change func(*incident.Event)) Event {
 	e := *n.Incident
 	change(&e)
 	n.Incident = &e
@@ -112,8 +112,8 @@ func TestForgedTestMessage(t *testing.T) {
 }
 
 func TestWhatIsSentFitsTheSchemas(t *testing.T) {
-	for file, of := range map[string]func(News) ([]byte, error){
-		"pagerduty-events-v2.json": func(n News) ([]byte, error) {
+	for file, of := range map[string]func(Event) ([]byte, error){
+		"pagerduty-events-v2.json": func(n Event) ([]byte, error) {
 			p := ToPagerDuty(n, Trigger)
 			p.RoutingKey = strings.Repeat("k", 32)
 			return json.Marshal(p)
@@ -127,7 +127,7 @@ func TestWhatIsSentFitsTheSchemas(t *testing.T) {
 		for _, name := range []string{"incident-opened", "incident-changed", "incident-acknowledged", "remedy-acted", "incident-resolved", "incident-reopened"} {
 			hostile := changed(sample(t, name), func(e *incident.Event) { e.Cluster, e.Resource = "[x](http://evil)\n", strings.Repeat("ü", 400) })
 			hostile.Words.Headline, hostile.Words.Command = strings.Repeat("→ ", 2000), strings.Repeat("x", 40<<10)
-			for _, n := range []News{sample(t, name), hostile} {
+			for _, n := range []Event{sample(t, name), hostile} {
 				body, err := of(n)
 				if err != nil {
 					t.Fatal(err)
@@ -238,21 +238,21 @@ func TestDecide(t *testing.T) {
 	least := func(of target.Target, s string) target.Target { of.Least = s; return of }
 	info := changed(opened, func(e *incident.Event) { e.Severity = incident.Info })
 	warning := changed(opened, func(e *incident.Event) { e.Severity = incident.Warning })
-	silenced := func(n News) News { return changed(n, func(e *incident.Event) { e.Silenced = true }) }
+	silenced := func(n Event) Event { return changed(n, func(e *incident.Event) { e.Silenced = true }) }
 	unsilenced := changed(detail, func(e *incident.Event) { e.Reason = incident.IsUnsilenced })
 	givenUp := changed(resolved, func(e *incident.Event) { e.Resolution = incident.GivenUpOn })
-	try := News{Type: Test, ID: "t", At: time.Now()}
+	try := Event{Type: Test, ID: "t", At: time.Now()}
 
-	knows := func(n News) Told { return Told{Opened: n.Incident.Opened, Sequence: n.Incident.Sequence, Open: true} }
-	later := func(n News) News { return changed(n, func(e *incident.Event) { e.Opened = e.Opened.Add(time.Hour) }) }
-	over := func(n News) Told { return Told{Opened: n.Incident.Opened, Sequence: n.Incident.Sequence} }
+	knows := func(n Event) Told { return Told{Opened: n.Incident.Opened, Sequence: n.Incident.Sequence, Open: true} }
+	later := func(n Event) Event { return changed(n, func(e *incident.Event) { e.Opened = e.Opened.Add(time.Hour) }) }
+	over := func(n Event) Told { return Told{Opened: n.Incident.Opened, Sequence: n.Incident.Sequence} }
 	pd, teams, mail, hook := target.Target{Kind: target.PagerDuty}, target.Target{Kind: target.Teams}, target.Target{Kind: target.SNS}, target.Target{Kind: target.Webhook}
 	first := target.Target{Kind: target.SlackWebhook}
 	critical := func(of target.Target) target.Target { return least(of, "critical") }
 	for _, test := range []struct {
 		name   string
 		of     target.Target
-		news   News
+		news   Event
 		told   Told
 		want   []Action
 		reason Reason
@@ -363,7 +363,7 @@ func TestDecideWeek(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		of     target.Target
-		news   News
+		news   Event
 		told   Told
 		want   []Action
 		reason Reason
@@ -391,8 +391,8 @@ func TestDecideWeek(t *testing.T) {
 			t.Errorf("%s: wanted %v", test.name, wants)
 		}
 	}
-	if week.About() != "week" {
-		t.Errorf("it is about %q", week.About())
+	if week.Subject() != "week" {
+		t.Errorf("it is about %q", week.Subject())
 	}
 }
 
@@ -400,13 +400,13 @@ func TestDecideWeek(t *testing.T) {
 func TestRemembered(t *testing.T) {
 	opened, taken, resolved := sample(t, "incident-opened"), sample(t, "incident-acknowledged"), sample(t, "incident-resolved")
 	acted := sample(t, "remedy-acted")
-	of := func(n News, open, acknowledged bool) Told {
+	of := func(n Event, open, acknowledged bool) Told {
 		return Told{Opened: n.Incident.Opened, Sequence: n.Incident.Sequence, Open: open, Acknowledged: acknowledged}
 	}
 	again := changed(opened, func(e *incident.Event) { e.Opened, e.Sequence = e.Opened.Add(time.Hour), 1 })
 	for name, test := range map[string]struct {
 		kind       target.Kind
-		news       News
+		news       Event
 		told, want Told
 	}{
 		"it began":                         {target.PagerDuty, opened, Told{}, of(opened, true, false)},
@@ -416,8 +416,8 @@ func TestRemembered(t *testing.T) {
 		"it began again, nobody has it":    {target.PagerDuty, again, of(taken, true, true), of(again, true, false)},
 		"a remedy":                         {target.SNS, acted, of(opened, true, false), of(acted, true, false)},
 		"a machine is told what was older": {target.Webhook, opened, of(resolved, false, false), of(resolved, false, false)},
-		"a test":                           {target.SNS, News{Type: Test, ID: "t", At: time.Now()}, of(opened, true, false), of(opened, true, false)},
-		"a test of PagerDuty":              {target.PagerDuty, News{Type: Test, ID: "t", At: time.Now()}, of(opened, true, false), of(opened, true, false)},
+		"a test":                           {target.SNS, Event{Type: Test, ID: "t", At: time.Now()}, of(opened, true, false), of(opened, true, false)},
+		"a test of PagerDuty":              {target.PagerDuty, Event{Type: Test, ID: "t", At: time.Now()}, of(opened, true, false), of(opened, true, false)},
 	} {
 		actions, got, reason := Decide(target.Target{Kind: test.kind}, test.news, test.told)
 		if len(actions) == 0 || reason != ToTell || got != test.want {
@@ -431,7 +431,7 @@ func TestWants(t *testing.T) {
 	detail := changed(sample(t, "incident-changed"), func(e *incident.Event) { e.Reason = incident.MoreAffected })
 	for _, test := range []struct {
 		kind target.Kind
-		news News
+		news Event
 		want bool
 	}{
 		{target.PagerDuty, detail, false},
@@ -456,14 +456,14 @@ func TestWants(t *testing.T) {
 // TestAnyOrder: in whichever order the events of an incident come, and however often,
 // PagerDuty's alert ends as the incident does, and is never opened after it was resolved.
 func TestAnyOrder(t *testing.T) {
-	story := []News{sample(t, "incident-opened"), sample(t, "incident-changed"), sample(t, "incident-acknowledged"), sample(t, "incident-resolved")}
+	story := []Event{sample(t, "incident-opened"), sample(t, "incident-changed"), sample(t, "incident-acknowledged"), sample(t, "incident-resolved")}
 	var tried int
-	var play func(left, order []News)
-	play = func(left, order []News) {
+	var play func(left, order []Event)
+	play = func(left, order []Event) {
 		if len(left) > 0 {
 			for i := range left {
-				rest := append(append([]News{}, left[:i]...), left[i+1:]...)
-				play(rest, append(append([]News{}, order...), left[i]))
+				rest := append(append([]Event{}, left[:i]...), left[i+1:]...)
+				play(rest, append(append([]Event{}, order...), left[i]))
 			}
 			return
 		}
@@ -489,9 +489,9 @@ func TestAnyOrder(t *testing.T) {
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // samples are events of events/out, of each kind that people get.
-func samples(t *testing.T) []News {
+func samples(t *testing.T) []Event {
 	t.Helper()
-	var list []News
+	var list []Event
 	for _, name := range []string{"incident-opened", "incident-changed", "incident-acknowledged", "remedy-acted", "incident-resolved", "incident-reopened", "test-message", "weekly-report"} {
 		list = append(list, sample(t, name))
 	}
@@ -674,9 +674,9 @@ func TestResponder(t *testing.T) {
 // TestNamed: an incident's name is read back whole, whatever its resource is called.
 func TestNamed(t *testing.T) {
 	n := changed(sample(t, "incident-opened"), func(e *incident.Event) { e.Resource = "arn:aws:x/y#z/1" })
-	got, ok := Named(n.About())
-	if want := *n.Incident; !ok || (News{Incident: &got}).About() != n.About() || got.Check != want.Check || got.Resource != want.Resource || got.Cluster != want.Cluster {
-		t.Errorf("%q is %+v, %v", n.About(), got, ok)
+	got, ok := Named(n.Subject())
+	if want := *n.Incident; !ok || (Event{Incident: &got}).Subject() != n.Subject() || got.Check != want.Check || got.Resource != want.Resource || got.Cluster != want.Cluster {
+		t.Errorf("%q is %+v, %v", n.Subject(), got, ok)
 	}
 	for _, about := range []string{"week", "test", "alerts", "1/2/3#x"} {
 		if got, ok := Named(about); ok {
@@ -707,7 +707,7 @@ func TestUrgency(t *testing.T) {
 		{incident.Event{Kind: incident.EventOpened, State: incident.Open, Resolution: incident.Proved, Severity: incident.Warning}, "Warning", "Warning", "warning"},
 		{incident.Event{Kind: incident.EventChanged, State: incident.Cleared, Severity: incident.Critical}, "Cause gone", "Warning", "critical"},
 	} {
-		n := News{Incident: &test.of, Type: test.of.Kind.DetailType(), At: time.Unix(0, 0)}
+		n := Event{Incident: &test.of, Type: test.of.Kind.DetailType(), At: time.Unix(0, 0)}
 		if got := Urgency(n); got != test.want || color(n) != test.color || ToPagerDuty(n, Trigger).Payload.Severity != test.pagerDutySays {
 			t.Errorf("%+v: %q, %q, %q; want %q, %q, %q", test.of, got, color(n), ToPagerDuty(n, Trigger).Payload.Severity, test.want, test.color, test.pagerDutySays)
 		}
@@ -841,17 +841,17 @@ func TestFuture(t *testing.T) {
 	now := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
 	late := now.Add(6 * time.Minute)
 	for name, tt := range map[string]struct {
-		n    News
+		n    Event
 		want bool
 	}{
-		"now":                  {News{At: now.Add(5 * time.Minute)}, false},
-		"later":                {News{At: late}, true},
-		"an opening to come":   {News{At: now, Incident: &incident.Event{Opened: late}}, true},
-		"a beginning to come":  {News{At: now, Incident: &incident.Event{Began: late}}, true},
-		"an end to come":       {News{At: now, Incident: &incident.Event{Resolved: late}}, true},
-		"an incident of today": {News{At: now, Incident: &incident.Event{Opened: now}}, false},
-		"a week to come":       {News{At: now, Week: &Week{To: late}}, true},
-		"a week that is over":  {News{At: now, Week: &Week{To: now}}, false},
+		"now":                  {Event{At: now.Add(5 * time.Minute)}, false},
+		"later":                {Event{At: late}, true},
+		"an opening to come":   {Event{At: now, Incident: &incident.Event{Opened: late}}, true},
+		"a beginning to come":  {Event{At: now, Incident: &incident.Event{Began: late}}, true},
+		"an end to come":       {Event{At: now, Incident: &incident.Event{Resolved: late}}, true},
+		"an incident of today": {Event{At: now, Incident: &incident.Event{Opened: now}}, false},
+		"a week to come":       {Event{At: now, Week: &Week{To: late}}, true},
+		"a week that is over":  {Event{At: now, Week: &Week{To: now}}, false},
 	} {
 		if got := tt.n.Future(now); got != tt.want {
 			t.Errorf("%s: %t", name, got)
@@ -867,26 +867,26 @@ func TestWithWeek(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, same, err := News{Raw: raw, ID: "weekly/2026-11-23"}.WithWeek(digest)
+	n, same, err := Event{Raw: raw, ID: "weekly/2026-11-23"}.WithWeek(digest)
 	if err != nil || !same || n.ID != "weekly/2026-11-23" || strings.Contains(string(n.Raw), "forged") || !strings.Contains(string(n.Raw), "Week of 16 Nov") {
 		t.Errorf("%t, %v, %s", same, err, n.Raw)
 	}
-	if n, same, err := (News{Raw: raw}).WithWeek("another"); err != nil || same || n.Raw != nil {
+	if n, same, err := (Event{Raw: raw}).WithWeek("another"); err != nil || same || n.Raw != nil {
 		t.Errorf("another digest: %t, %v, %s", same, err, n.Raw)
 	}
 	for _, broken := range []string{`[]`, `{"detail":[]}`} {
-		if _, same, err := (News{Raw: []byte(broken)}).WithWeek(digest); err == nil || same {
+		if _, same, err := (Event{Raw: []byte(broken)}).WithWeek(digest); err == nil || same {
 			t.Errorf("%s: %t, %v", broken, same, err)
 		}
 	}
 }
 
 func TestWithEvent(t *testing.T) {
-	n, err := News{Raw: []byte(`{"source":"rollcall","detail":{"title":"forged"}}`)}.WithEvent(incident.Event{ID: "a/2", Cluster: "prod", Title: "recorded"})
+	n, err := Event{Raw: []byte(`{"source":"rollcall","detail":{"title":"forged"}}`)}.WithEvent(incident.Event{ID: "a/2", Cluster: "prod", Title: "recorded"})
 	if err != nil || n.ID != "a/2" || n.Incident.Title != "recorded" || n.Words.Headline == "" {
 		t.Errorf("%+v, %v", n, err)
 	}
-	if _, err := (News{Raw: []byte(`[]`)}).WithEvent(incident.Event{}); err == nil {
+	if _, err := (Event{Raw: []byte(`[]`)}).WithEvent(incident.Event{}); err == nil {
 		t.Error("an envelope that is none is taken")
 	}
 }

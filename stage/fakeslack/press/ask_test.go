@@ -15,7 +15,7 @@ import (
 // browser, with all real programs behind it.
 func TestAskOnTheStage(t *testing.T) {
 	s := brokenStage(t)
-	if err := s.Slack.VerifyEvents(patience(t)); err != nil {
+	if err := s.Slack.VerifyEvents(minute(t)); err != nil {
 		t.Errorf("the address is not taken for events: %v", err)
 	}
 	b := newBrowser(t, false)
@@ -31,7 +31,7 @@ func TestAskOnTheStage(t *testing.T) {
 		{"silence", stage.OnCall, `/rollcall silence cluster=eks-workshop for 2h reason "node upgrade"`, "Undo: /rollcall unsilence", []string{"1 open incident is silenced with it", "🔕"}},
 		{"silences", stage.Dev, "/rollcall silences", "1 silence.", []string{"node upgrade"}},
 	} {
-		shown, err := b.Type(patience(t), Typed{Page: s.Slack.URL(), As: test.as, Text: test.text, Until: test.until})
+		shown, err := b.Type(minute(t), Typed{Page: s.Slack.URL(), As: test.as, Text: test.text, Until: test.until})
 		if err != nil {
 			t.Fatalf("%s: %v; the page shows %s", test.name, err, shown.Channel)
 		}
@@ -42,22 +42,22 @@ func TestAskOnTheStage(t *testing.T) {
 		}
 		picture(t, b, "asked-"+test.name)
 	}
-	if shown, err := b.Type(patience(t), Typed{Page: s.Slack.URL(), Text: "/giphy cat", Until: "no answer comes"}); err != nil || !strings.Contains(shown.Hint, "not a valid command") {
+	if shown, err := b.Type(minute(t), Typed{Page: s.Slack.URL(), Text: "/giphy cat", Until: "no answer comes"}); err != nil || !strings.Contains(shown.Hint, "not a valid command") {
 		t.Errorf("another app's command: %+v, %v", shown, err)
 	}
-	shown, err := b.Home(patience(t), s.Slack.URL(), stage.Dev, "Clusters")
+	shown, err := b.Home(minute(t), s.Slack.URL(), stage.Dev, "Clusters")
 	if err != nil || !strings.Contains(shown.Channel, "eks-workshop is silenced until") || !strings.Contains(shown.Channel, "1 silenced") {
 		t.Errorf("the home page shows %+v, %v", shown, err)
 	}
 	picture(t, b, "asked-home")
-	shown, err = b.Press(patience(t), Press{Page: s.Slack.URL(), As: stage.OnCall, Home: true, Message: "is silenced until", Button: "End silence", Until: "Ended: the silence of eks-workshop"})
+	shown, err = b.Press(minute(t), Press{Page: s.Slack.URL(), As: stage.OnCall, Home: true, Message: "is silenced until", Button: "End silence", Until: "Ended: the silence of eks-workshop"})
 	if err != nil || !strings.Contains(shown.Asked, "End this silence?") || !strings.Contains(shown.Channel, "Nothing is silenced") {
 		t.Errorf("after it was ended the page shows %+v, %v", shown, err)
 	}
 	picture(t, b, "asked-home-ended")
 	olderHome(t, s, b)
 	narrow := newBrowser(t, true)
-	if _, err := narrow.Home(patience(t), s.Slack.URL(), stage.Dev, "Nothing is silenced"); err != nil {
+	if _, err := narrow.Home(minute(t), s.Slack.URL(), stage.Dev, "Nothing is silenced"); err != nil {
 		t.Error(err)
 	}
 	picture(t, narrow, "asked-home-narrow")
@@ -72,10 +72,10 @@ func olderHome(t *testing.T, s *stage.Stage, b *Browser) {
 			slackgo.NewAccessory(slackgo.NewButtonBlockElement("rename", "ab12cd34", slackgo.NewTextBlockObject(slackgo.PlainTextType, "Rename", false, false)))),
 	}}}
 	api := slackgo.New(stage.SlackToken, slackgo.OptionAPIURL(s.Slack.APIURL()))
-	if _, err := api.PublishViewContext(patience(t), slackgo.PublishViewContextRequest{UserID: stage.OnCall, View: older}); err != nil {
+	if _, err := api.PublishViewContext(minute(t), slackgo.PublishViewContextRequest{UserID: stage.OnCall, View: older}); err != nil {
 		t.Fatal(err)
 	}
-	shown, err := b.Press(patience(t), Press{Home: true, Message: "A page of another version", Button: "Rename", Until: "Nothing was done"})
+	shown, err := b.Press(minute(t), Press{Home: true, Message: "A page of another version", Button: "Rename", Until: "Nothing was done"})
 	const says = "Nothing was done: this version of Rollcall does not know that button."
 	if err != nil || !strings.Contains(shown.Channel, says) || !strings.Contains(shown.Channel, "1 cluster watched") || shown.Warning != "" {
 		t.Errorf("after a button that is not known the page shows %+v, %v", shown, err)

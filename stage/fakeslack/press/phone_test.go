@@ -47,10 +47,10 @@ func TestFirstScreenOfAPhone(t *testing.T) {
 		}
 	}
 	b := newBrowser(t, true)
-	if err := b.open(patience(t), stand.URL(), map[string]string{"channel": channel, "static": "1"}); err != nil {
+	if err := b.open(minute(t), stand.URL(), map[string]string{"channel": channel, "static": "1"}); err != nil {
 		t.Fatal(err)
 	}
-	heights, err := browser.Call[[]float64](patience(t), b.Tab, "pressForTest.heights")
+	heights, err := browser.Call[[]float64](minute(t), b.Tab, "pressForTest.heights")
 	if err != nil || len(heights) != len(names) {
 		t.Fatalf("%d heights of %d messages: %v", len(heights), len(names), err)
 	}

@@ -118,8 +118,8 @@ func newBrowser(t *testing.T, narrow bool) *Browser {
 	return b
 }
 
-// patience is for a machine that is busy with other things.
-func patience(t *testing.T) context.Context {
+// minute is for a machine that is busy with other things.
+func minute(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
@@ -131,7 +131,7 @@ func TestApprove(t *testing.T) {
 	for name, narrow := range map[string]bool{"wide": false, "narrow": true} {
 		t.Run(name, func(t *testing.T) {
 			s, b := open(t, http.StatusOK), newBrowser(t, narrow)
-			shown, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Approve this fix", Until: "Rollcall heard approve."})
+			shown, err := b.Press(minute(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Approve this fix", Until: "Rollcall heard approve."})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestApprove(t *testing.T) {
 				t.Errorf("the page shows %+v", shown)
 			}
 			if dir := os.Getenv("ROLLCALL_PICTURES"); dir != "" {
-				if err := b.Picture(patience(t), dir+"/press-"+name+".png"); err != nil {
+				if err := b.Picture(minute(t), dir+"/press-"+name+".png"); err != nil {
 					t.Error(err)
 				}
 			}
@@ -160,10 +160,10 @@ func TestApprove(t *testing.T) {
 // TestNotSure: who says no in the dialog has pressed nothing.
 func TestNotSure(t *testing.T) {
 	s, b := open(t, http.StatusOK), newBrowser(t, false)
-	if _, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Approve this fix", Cancel: true}); err != nil {
+	if _, err := b.Press(minute(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Approve this fix", Cancel: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Refuse", As: "U0DEV00001", Until: "Rollcall heard refuse."}); err != nil {
+	if _, err := b.Press(minute(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Refuse", As: "U0DEV00001", Until: "Rollcall heard refuse."}); err != nil {
 		t.Fatal(err)
 	}
 	if p, who := <-s.pressed, <-s.by; p.Action != report.RefusePlan || who != "U0DEV00001" || len(s.pressed) != 0 {
@@ -175,13 +175,13 @@ func TestNotSure(t *testing.T) {
 // the presser alone.
 func TestMenu(t *testing.T) {
 	s, b := open(t, http.StatusOK), newBrowser(t, false)
-	if _, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Mute for", Option: "4 hours", As: "U0DEV00001", Until: "Rollcall heard mute."}); err != nil {
+	if _, err := b.Press(minute(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Mute for", Option: "4 hours", As: "U0DEV00001", Until: "Rollcall heard mute."}); err != nil {
 		t.Fatal(err)
 	}
 	if p := <-s.pressed; p.Action != report.MuteFor || p.For != 4*time.Hour || p.Key != s.incident.Key {
 		t.Errorf("pressed %+v", p)
 	}
-	shown, err := b.Press(patience(t), Press{Page: s.stand.URL(), As: "U0ONCALL01", Message: "has no route to the internet", Button: "Approve this fix", Cancel: true})
+	shown, err := b.Press(minute(t), Press{Page: s.stand.URL(), As: "U0ONCALL01", Message: "has no route to the internet", Button: "Approve this fix", Cancel: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestMenu(t *testing.T) {
 // TestWarningSign: an app that does not take the press is marked.
 func TestWarningSign(t *testing.T) {
 	s, b := open(t, http.StatusInternalServerError), newBrowser(t, false)
-	shown, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Check again", Until: "never"})
+	shown, err := b.Press(minute(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Check again", Until: "never"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestWarningSign(t *testing.T) {
 		t.Errorf("the page shows %+v", shown)
 	}
 	if dir := os.Getenv("ROLLCALL_PICTURES"); dir != "" {
-		if err := b.Picture(patience(t), dir+"/press-warning.png"); err != nil {
+		if err := b.Picture(minute(t), dir+"/press-warning.png"); err != nil {
 			t.Error(err)
 		}
 	}
@@ -210,7 +210,7 @@ func TestWarningSign(t *testing.T) {
 // TestNoSuchButton says what there is.
 func TestNoSuchButton(t *testing.T) {
 	s, b := open(t, http.StatusOK), newBrowser(t, false)
-	_, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Launch"})
+	_, err := b.Press(minute(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Launch"})
 	if err == nil || !strings.Contains(err.Error(), "Check again") {
 		t.Errorf("got %v", err)
 	}

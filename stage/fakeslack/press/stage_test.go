@@ -81,7 +81,7 @@ func routed(t *testing.T, s *stage.Stage) bool {
 func TestApproveOnTheStage(t *testing.T) {
 	s := brokenStage(t)
 	b := newBrowser(t, false)
-	shown, err := b.Press(patience(t), Press{Page: s.Slack.URL(), As: stage.Dev, Message: broken, Button: "Approve this fix", Until: "You are not allowed to approve"})
+	shown, err := b.Press(minute(t), Press{Page: s.Slack.URL(), As: stage.Dev, Message: broken, Button: "Approve this fix", Until: "You are not allowed to approve"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestApproveOnTheStage(t *testing.T) {
 	if routed(t, s) {
 		t.Fatal("the route is there before anybody approved it who may")
 	}
-	shown, err = b.Press(patience(t), Press{Page: s.Slack.URL(), As: stage.OnCall, Message: broken, Button: "Approve this fix", Until: ", approved by "})
+	shown, err = b.Press(minute(t), Press{Page: s.Slack.URL(), As: stage.OnCall, Message: broken, Button: "Approve this fix", Until: ", approved by "})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestApproveOnTheStage(t *testing.T) {
 func picture(t *testing.T, b *Browser, name string) {
 	t.Helper()
 	if dir := os.Getenv("ROLLCALL_PICTURES"); dir != "" {
-		if err := b.Picture(patience(t), filepath.Join(dir, name+".png")); err != nil {
+		if err := b.Picture(minute(t), filepath.Join(dir, name+".png")); err != nil {
 			t.Error(err)
 		}
 	}

@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// patience is how long an answer may take: as long as the functions' clients wait
+// timeout is how long an answer may take: as long as the functions' clients wait
 // for its head (packages awsconf and kube).
-const patience = 10 * time.Second
+const timeout = 10 * time.Second
 
 // Network is a set of hosts. It is an http.RoundTripper, and safe for concurrent use.
 type Network struct {
@@ -89,7 +89,7 @@ func (n *Network) RoundTrip(req *http.Request) (*http.Response, error) {
 		a = answer{response: w.Result()}
 		a.response.Request = req
 	}()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case a := <-done:

@@ -81,8 +81,8 @@ func TestNoAnswer(t *testing.T) {
 		began := time.Now()
 		_, err := (&http.Client{Transport: n}).Get("http://slow.invalid")
 		var late net.Error
-		if !errors.As(err, &late) || !late.Timeout() || time.Since(began) != patience {
-			t.Errorf("after %s: %v, want a timeout after %s", time.Since(began), err, patience)
+		if !errors.As(err, &late) || !late.Timeout() || time.Since(began) != timeout {
+			t.Errorf("after %s: %v, want a timeout after %s", time.Since(began), err, timeout)
 		}
 		<-left
 	})

@@ -290,7 +290,7 @@ func (q *Queues) ReceiveMessage(in *sqs.ReceiveMessageInput) (*sqs.ReceiveMessag
 		if in.VisibilityTimeout > 0 {
 			hide = seconds(in.VisibilityTimeout)
 		}
-		got := q.take(s, now, wish{max: max, hide: q.atLeastFloor(hide)})
+		got := q.take(s, now, receiveRequest{max: max, hide: q.atLeastFloor(hide)})
 		if len(got) > 0 || !now.Before(end) {
 			out := &sqs.ReceiveMessageOutput{}
 			for _, m := range got {

@@ -152,8 +152,8 @@ func (s *store) compact() {
 	s.messages = kept
 }
 
-// wish is what a receiver asks for.
-type wish struct {
+// receiveRequest is what a receiver asks for.
+type receiveRequest struct {
 	max int
 	// bytes bounds the sum of the sizes; one message is always given. Zero
 	// means no bound.
@@ -164,7 +164,7 @@ type wish struct {
 
 // receive hands out messages and takes out those that have been received too
 // often, which belong into the dead-letter queue.
-func (s *store) receive(now time.Time, w wish, handle func() string) (out, dead []*message) {
+func (s *store) receive(now time.Time, w receiveRequest, handle func() string) (out, dead []*message) {
 	s.expire(now)
 	flying, bytes := 0, 0
 	if s.live > maxInFlight {
@@ -354,7 +354,7 @@ func (q *Queues) Receive(ctx context.Context, arn string, max int, window time.D
 		}
 		now := q.clock.Now()
 		if room := maxPayload - size; len(batch) < max && room >= s.MaxBytes {
-			for _, m := range q.take(s, now, wish{max: max - len(batch), bytes: room, hide: *s.Visibility, held: true}) {
+			for _, m := range q.take(s, now, receiveRequest{max: max - len(batch), bytes: room, hide: *s.Visibility, held: true}) {
 				size += m.size()
 				batch = append(batch, received(m, now))
 			}
@@ -428,7 +428,7 @@ func (q *Queues) Return(arn string, batch ...Message) error {
 }
 
 // take receives from a store and moves what was received too often.
-func (q *Queues) take(s *store, now time.Time, w wish) []*message {
+func (q *Queues) take(s *store, now time.Time, w receiveRequest) []*message {
 	out, dead := s.receive(now, w, q.newID)
 	for _, m := range dead {
 		if to, ok := q.queues[s.DeadLetterARN]; ok {

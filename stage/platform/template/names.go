@@ -584,7 +584,7 @@ type resolver struct {
 // place is where in the template an error is.
 type place struct{ id, path string }
 
-func (p place) at(step string) place {
+func (p place) child(step string) place {
 	if p.path == "" {
 		return place{p.id, step}
 	}
@@ -678,11 +678,11 @@ func (r *resolver) value(v any, p place) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:
 		if name, arg, ok := intrinsic(v); ok {
-			return r.call(name, arg, p.at(name))
+			return r.call(name, arg, p.child(name))
 		}
 		out := make(map[string]any, len(v))
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			inner, err := r.value(v[k], p.at(k))
+			inner, err := r.value(v[k], p.child(k))
 			if err != nil {
 				return nil, err
 			}
@@ -692,7 +692,7 @@ func (r *resolver) value(v any, p place) (any, error) {
 	case []any:
 		out := make([]any, 0, len(v))
 		for i, item := range v {
-			inner, err := r.value(item, p.at(strconv.Itoa(i)))
+			inner, err := r.value(item, p.child(strconv.Itoa(i)))
 			if err != nil {
 				return nil, err
 			}

@@ -383,20 +383,20 @@ func (t *Template) addMapping(id string, properties map[string]any) error {
 	m.FunctionName = functionName(p.FunctionName)
 	for _, s := range p.FunctionResponseTypes {
 		if s != "ReportBatchItemFailures" {
-			return at.at("FunctionResponseTypes").refuse("%q is not understood", s)
+			return at.child("FunctionResponseTypes").refuse("%q is not understood", s)
 		}
 		m.ReportFailures = true
 	}
 	// The rules by which Lambda refuses a mapping.
 	switch {
 	case m.BatchSize < 1 || m.BatchSize > 10000:
-		return at.at("BatchSize").refuse("%d is not between 1 and 10000", m.BatchSize)
+		return at.child("BatchSize").refuse("%d is not between 1 and 10000", m.BatchSize)
 	case m.BatchSize > 10 && m.Window < time.Second:
-		return at.at("BatchSize").refuse("more than 10 needs a batching window of at least 1 second")
+		return at.child("BatchSize").refuse("more than 10 needs a batching window of at least 1 second")
 	case m.Window < 0 || m.Window > 300*time.Second:
-		return at.at("MaximumBatchingWindowInSeconds").refuse("%v is not between 0 and 300 s", m.Window)
+		return at.child("MaximumBatchingWindowInSeconds").refuse("%v is not between 0 and 300 s", m.Window)
 	case p.ScalingConfig.MaximumConcurrency != nil && (m.MaximumConcurrency < 2 || m.MaximumConcurrency > 1000):
-		return at.at("ScalingConfig.MaximumConcurrency").refuse("%d is not between 2 and 1000", m.MaximumConcurrency)
+		return at.child("ScalingConfig.MaximumConcurrency").refuse("%d is not between 2 and 1000", m.MaximumConcurrency)
 	}
 	t.Mappings = append(t.Mappings, m)
 	return nil
@@ -617,10 +617,10 @@ func (t *Template) addURL(id string, n named, properties map[string]any) error {
 	}
 	at := place{id, "Properties"}
 	if p.AuthType != "NONE" && p.AuthType != "AWS_IAM" {
-		return at.at("AuthType").refuse("%q is not NONE or AWS_IAM", p.AuthType)
+		return at.child("AuthType").refuse("%q is not NONE or AWS_IAM", p.AuthType)
 	}
 	if p.InvokeMode != "" && p.InvokeMode != "BUFFERED" {
-		return at.at("InvokeMode").refuse("the stage does not serve %q", p.InvokeMode)
+		return at.child("InvokeMode").refuse("the stage does not serve %q", p.InvokeMode)
 	}
 	t.URLs = append(t.URLs, URL{LogicalID: id, FunctionName: functionName(p.TargetFunctionArn), AuthType: p.AuthType, Address: n.attributes["FunctionUrl"]})
 	return nil

@@ -150,7 +150,7 @@ func decode(id string, properties map[string]any, into any) error {
 		p := place{id, "Properties"}
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) && wrong.Field != "" {
-			p = p.at(wrong.Field)
+			p = p.child(wrong.Field)
 		}
 		return p.refuse("%s", strings.TrimPrefix(err.Error(), "json: "))
 	}
@@ -332,7 +332,7 @@ func (r *resolver) list(arg any, n int, p place) ([]any, error) {
 	}
 	out := make([]any, n)
 	for i, item := range raw {
-		v, err := r.value(item, p.at(strconv.Itoa(i)))
+		v, err := r.value(item, p.child(strconv.Itoa(i)))
 		if err != nil {
 			return nil, err
 		}
@@ -382,7 +382,7 @@ func (r *resolver) joined(arg any, p place) (any, error) {
 	for i, item := range items {
 		s, ok := scalar(item)
 		if !ok {
-			return nil, p.at(strconv.Itoa(i)).refuse("must be a string")
+			return nil, p.child(strconv.Itoa(i)).refuse("must be a string")
 		}
 		parts[i] = s
 	}
@@ -431,7 +431,7 @@ func (r *resolver) sub(arg any, p place) (any, error) {
 
 func (r *resolver) subName(name string, variables map[string]any, p place) (string, error) {
 	if v, ok := variables[name]; ok {
-		return r.text(v, p.at(name))
+		return r.text(v, p.child(name))
 	}
 	var v any
 	var err error

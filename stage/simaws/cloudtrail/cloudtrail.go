@@ -196,13 +196,13 @@ func answerOf(v any, request string) map[string]any {
 	switch out := v.(type) {
 	case *ec2.CreateFleetOutput:
 		name = "CreateFleetResponse"
-		answer = told(reflect.ValueOf(struct {
+		answer = responseValue(reflect.ValueOf(struct {
 			FleetId          *string
 			FleetInstanceSet any
 			ErrorSet         any
 		}{out.FleetId, out.Instances, out.Errors}))
 	case *ec2.CreateLaunchTemplateOutput:
-		name, answer = "CreateLaunchTemplateResponse", told(reflect.ValueOf(out))
+		name, answer = "CreateLaunchTemplateResponse", responseValue(reflect.ValueOf(out))
 	default:
 		return nil
 	}
@@ -265,8 +265,8 @@ func asked(v reflect.Value) any {
 	return plain(v)
 }
 
-// told is a part of an answer: lists are items.
-func told(v reflect.Value) any {
+// responseValue is a part of an answer: lists are items.
+func responseValue(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
@@ -275,7 +275,7 @@ func told(v reflect.Value) any {
 		if v.Elem().Kind() == reflect.Bool {
 			return v.Elem().Bool()
 		}
-		return told(v.Elem())
+		return responseValue(v.Elem())
 	case reflect.Struct:
 		if t, ok := v.Interface().(time.Time); ok {
 			return t.UTC().Format("2006-01-02T15:04:05.000Z")
@@ -286,7 +286,7 @@ func told(v reflect.Value) any {
 			if !f.IsExported() || f.Name == "ResultMetadata" {
 				continue
 			}
-			if item := told(v.Field(i)); item != nil {
+			if item := responseValue(v.Field(i)); item != nil {
 				out[strings.ToLower(f.Name[:1])+f.Name[1:]] = item
 			}
 		}
@@ -300,7 +300,7 @@ func told(v reflect.Value) any {
 		}
 		var list []any
 		for i := range v.Len() {
-			list = append(list, told(v.Index(i)))
+			list = append(list, responseValue(v.Index(i)))
 		}
 		return map[string]any{"item": one(list)}
 	}

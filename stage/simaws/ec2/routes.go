@@ -848,7 +848,7 @@ func (s API) DescribeInstanceStatus(in *ec2.DescribeInstanceStatusInput) (*ec2.D
 	}
 	out := &ec2.DescribeInstanceStatusOutput{NextToken: next}
 	for _, v := range list {
-		if told, ok := told(s.w, v); ok {
+		if told, ok := listedStatus(s.w, v); ok {
 			out.InstanceStatuses = append(out.InstanceStatuses, told)
 			continue
 		}
@@ -878,9 +878,9 @@ func checks(w *state.State, v *ec2types.Instance) ec2types.SummaryStatus {
 	return ec2types.SummaryStatusOk
 }
 
-// told is the status of an instance that the world's file lists. EC2 checks
+// listedStatus is the status of an instance that the world's file lists. EC2 checks
 // running instances only; their events it shows in any state.
-func told(w *state.State, v *ec2types.Instance) (ec2types.InstanceStatus, bool) {
+func listedStatus(w *state.State, v *ec2types.Instance) (ec2types.InstanceStatus, bool) {
 	for _, listed := range w.File.EC2.InstanceStatuses {
 		if aws.ToString(listed.InstanceId) != *v.InstanceId {
 			continue

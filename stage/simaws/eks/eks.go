@@ -554,7 +554,7 @@ func LoadChanges(w *state.State, changes []worldfile.EKSChange) error {
 			errs = append(errs, fmt.Errorf("eks.changes at %s: want a nodegroup or an addon", c.At))
 			continue
 		}
-		w.At(w.Start.Add(c.At), func() {
+		w.Schedule(w.Start.Add(c.At), func() {
 			if err := change(w, c); err != nil {
 				w.Log.Warn("change of EKS not made", "at", c.At.String(), "error", err)
 			}

@@ -249,9 +249,9 @@ func (s API) DescribePodIdentityAssociation(in *eks.DescribePodIdentityAssociati
 	return &eks.DescribePodIdentityAssociationOutput{Association: state.Copy(a)}, nil
 }
 
-// roll is a rolling update: some instances more than wanted come first, and
+// rollingUpdate is a rolling update: some instances more than wanted come first, and
 // for each that is Ready an old one goes.
-type roll struct {
+type rollingUpdate struct {
 	ng     *state.Nodegroup
 	update *ekstypes.Update
 	before ekstypes.NodegroupStatus
@@ -274,7 +274,7 @@ type groupRoll struct {
 
 // beginRoll makes room for the new instances. A nodegroup without instances
 // has nothing to replace.
-func beginRoll(w *state.State, r *roll) {
+func beginRoll(w *state.State, r *rollingUpdate) {
 	ng := r.ng
 	r.moved, ng.Rolling = w.Now, &r.to
 	for _, g := range w.GroupsOf(ng) {
@@ -313,7 +313,7 @@ func surge(ng *state.Nodegroup, have int) int32 {
 
 // rollStep ends an old instance for each new node that is Ready, and judges
 // how far the update is.
-func rollStep(w *state.State, r *roll) {
+func rollStep(w *state.State, r *rollingUpdate) {
 	if r.ng.Status != ekstypes.NodegroupStatusUpdating {
 		return
 	}
@@ -349,7 +349,7 @@ func rollStep(w *state.State, r *roll) {
 
 // rollDone is a rolling update that worked, which is also a scale-out that
 // worked.
-func rollDone(w *state.State, r *roll) {
+func rollDone(w *state.State, r *rollingUpdate) {
 	r.update.Status = ekstypes.UpdateStatusSuccessful
 	r.ng.Rolling = nil
 	r.ng.Version, r.ng.ReleaseVersion, r.ng.LaunchTemplate = aws.String(r.to.Version), aws.String(r.to.Release), r.to.Template
@@ -395,7 +395,7 @@ func replaceOld(w *state.State, gr *groupRoll) {
 
 // rollBack gives an update up: what did not join goes, and the group launches
 // from its template of before.
-func rollBack(w *state.State, r *roll, waiting []string) {
+func rollBack(w *state.State, r *rollingUpdate, waiting []string) {
 	if len(waiting) == 0 {
 		waiting = []string{"DUMMY_" + w.IDs.UUID()} // nothing could even be launched
 	}
@@ -555,7 +555,7 @@ func (s API) UpdateNodegroupVersion(in *eks.UpdateNodegroupVersionInput) (*eks.U
 	if t := in.LaunchTemplate; t != nil && w.TemplateVersion(aws.ToString(t.Id), aws.ToString(t.Name), aws.ToString(t.Version)) == nil {
 		return nil, wire.Errorf("InvalidParameterException", "Launch template details can't be found: %s", aws.ToString(t.Id)+aws.ToString(t.Name))
 	}
-	r := &roll{ng: ng, before: ng.Status, to: versionAfter(w, ng, in)}
+	r := &rollingUpdate{ng: ng, before: ng.Status, to: versionAfter(w, ng, in)}
 	u := newUpdate(w, ekstypes.UpdateTypeVersionUpdate)
 	u.Params = versionParams(in, r.to)
 	r.update = u

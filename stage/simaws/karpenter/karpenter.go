@@ -453,29 +453,29 @@ type launched struct {
 	id, kind, zone, capacity, image string
 }
 
-// ask is what a NodeClaim asks EC2 for. NodeClaims that ask for the same at the same
+// launchRequest is what a NodeClaim asks EC2 for. NodeClaims that ask for the same at the same
 // time are one call (KP pkg/batcher, CreateFleet: within 35 ms, up to 1,000).
-type ask struct {
+type launchRequest struct {
 	class     *class
 	pool      string
 	capacity  string
 	offerings []offering
 }
 
-func (a ask) key() string { return fmt.Sprint(a.class.name, a.pool, a.capacity, a.offerings) }
+func (a launchRequest) key() string { return fmt.Sprint(a.class.name, a.pool, a.capacity, a.offerings) }
 
 // heldAsk is what a NodeClaim asks for now, or why it cannot ask.
-func (c *Controller) heldAsk(x *claim) (ask, failure) {
+func (c *Controller) heldAsk(x *claim) (launchRequest, failure) {
 	k, f := c.heldReady(x.class)
 	if f.kind != none {
-		return ask{}, f
+		return launchRequest{}, f
 	}
 	list := c.heldOfferings(k, x.labels, x.wants)
 	if len(list) == 0 {
 		// No call of EC2 is made (KP pkg/providers/instance, filterInstanceTypes).
-		return ask{}, failure{kind: short, text: "creating instance, insufficient capacity, all requested instance types were unavailable during launch"}
+		return launchRequest{}, failure{kind: short, text: "creating instance, insufficient capacity, all requested instance types were unavailable during launch"}
 	}
-	a := ask{class: k, pool: x.pool, capacity: "on-demand"}
+	a := launchRequest{class: k, pool: x.pool, capacity: "on-demand"}
 	if slices.ContainsFunc(list, func(o offering) bool { return o.capacity == "spot" }) {
 		a.capacity = "spot"
 	}
@@ -487,7 +487,7 @@ func (c *Controller) heldAsk(x *claim) (ask, failure) {
 
 // fleet makes a call for n instances, and gives those that it brought; what the others
 // failed for is the failure.
-func (c *Controller) fleet(a ask, n int) ([]launched, failure) {
+func (c *Controller) fleet(a launchRequest, n int) ([]launched, failure) {
 	var configs []ec2types.FleetLaunchTemplateConfigRequest
 	for _, arch := range slices.Sorted(maps.Keys(a.class.images)) {
 		var overrides []ec2types.FleetLaunchTemplateOverridesRequest
@@ -527,7 +527,7 @@ func (c *Controller) fleet(a ask, n int) ([]launched, failure) {
 }
 
 // heldUnavailable notes what EC2 had none of.
-func (c *Controller) heldUnavailable(a ask, errs []ec2types.CreateFleetError) {
+func (c *Controller) heldUnavailable(a launchRequest, errs []ec2types.CreateFleetError) {
 	for _, e := range errs {
 		if o := e.LaunchTemplateAndOverrides; o != nil && o.Overrides != nil && slices.Contains(shortCodes(), aws.ToString(e.ErrorCode)) {
 			c.unavailable[offering{string(o.Overrides.InstanceType), aws.ToString(o.Overrides.AvailabilityZone), a.capacity}] = c.w.Now.Add(unavailableTime)
@@ -537,7 +537,7 @@ func (c *Controller) heldUnavailable(a ask, errs []ec2types.CreateFleetError) {
 
 // heldOverrides are the types of an architecture, each in one subnet of its zone: the
 // one with the most free addresses.
-func (c *Controller) heldOverrides(a ask, arch ec2types.ArchitectureValues) []ec2types.FleetLaunchTemplateOverridesRequest {
+func (c *Controller) heldOverrides(a launchRequest, arch ec2types.ArchitectureValues) []ec2types.FleetLaunchTemplateOverridesRequest {
 	var out []ec2types.FleetLaunchTemplateOverridesRequest
 	for _, o := range a.offerings {
 		info := c.w.InstanceTypes.Get(o.kind)
@@ -748,7 +748,7 @@ func (c *Controller) reconcileClaims() (again time.Time) {
 // launchClaims launches what is due: NodeClaims that ask for the same in one call.
 func (c *Controller) launchClaims() {
 	type group struct {
-		ask    ask
+		ask    launchRequest
 		claims []*claim
 	}
 	var groups []*group

@@ -29,7 +29,7 @@ func TestRefusalStaysFiveMinutes(t *testing.T) {
 	s.pods("web")
 	s.pass(4*time.Minute + 50*time.Second)
 	c := s.one("nodeclaims", "")
-	if got := c.says("Launched"); got != "Unknown Unauthorized: User is not authorized to perform this operation due to a service control policy" {
+	if got := c.conditionLine("Launched"); got != "Unknown Unauthorized: User is not authorized to perform this operation due to a service control policy" {
 		t.Errorf("it says %s", got)
 	}
 	if got := s.events("NodeClaim"); len(got) > 0 {
@@ -38,7 +38,7 @@ func TestRefusalStaysFiveMinutes(t *testing.T) {
 	if diff := cmp.Diff([]float64{1, 2, 4, 8, 16, 32, 64, 124, 184, 244}, s.calls("CreateFleet", began, false)); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
-	if got := s.one("ec2nodeclasses", "default").says("Ready"); got != "True Ready" {
+	if got := s.one("ec2nodeclasses", "default").conditionLine("Ready"); got != "True Ready" {
 		t.Errorf("the class, whose dry runs were before: %s", got)
 	}
 	s.pass(30 * time.Second)
@@ -47,7 +47,7 @@ func TestRefusalStaysFiveMinutes(t *testing.T) {
 		t.Errorf("after five minutes: %+v", next)
 	}
 	s.pass(5 * time.Minute)
-	if got := s.one("nodepools", "web").says("NodeRegistrationHealthy"); got != "False Unauthorized: User is not authorized to perform this operation due to a service control policy" {
+	if got := s.one("nodepools", "web").conditionLine("NodeRegistrationHealthy"); got != "False Unauthorized: User is not authorized to perform this operation due to a service control policy" {
 		t.Errorf("the NodePool says %s", got)
 	}
 	// The tag that the policy wants.
@@ -55,7 +55,7 @@ func TestRefusalStaysFiveMinutes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.pass(3 * time.Minute)
-	if got := s.one("nodeclaims", "").says("Ready"); got != "True Ready" {
+	if got := s.one("nodeclaims", "").conditionLine("Ready"); got != "True Ready" {
 		t.Errorf("with the tag: %s", got)
 	}
 }
@@ -93,7 +93,7 @@ func TestShortageIsAnEvent(t *testing.T) {
 	if at := s.calls("CreateFleet", began, false); len(at) != 3 || at[1] < 180 || at[1] > 195 {
 		t.Errorf("calls at %v", at)
 	}
-	if got := s.one("nodeclaims", "").says("Ready"); got != "True Ready" {
+	if got := s.one("nodeclaims", "").conditionLine("Ready"); got != "True Ready" {
 		t.Errorf("with capacity: %s", got)
 	}
 }
@@ -115,7 +115,7 @@ func TestUserDataOfTheClass(t *testing.T) {
 		"echo hello":                           "True ValidationSucceeded",
 	} {
 		s := start(t, atOnce, own(text))
-		if got := s.one("ec2nodeclasses", "default").says("ValidationSucceeded"); got != want {
+		if got := s.one("ec2nodeclasses", "default").conditionLine("ValidationSucceeded"); got != want {
 			t.Errorf("%.10s: it says %s, want %s", text, got, want)
 		}
 	}
@@ -140,7 +140,7 @@ func TestDryRunsAreBelieved(t *testing.T) {
 	denied := worldfile.ControlPolicy{Name: "fleets", Document: `{"Statement":[{"Effect":"Deny","Action":"ec2:CreateFleet","Resource":"*"}]}`}
 	s := start(t, atOnce, func(f *worldfile.File) { f.Organizations.ServiceControlPolicies = []worldfile.ControlPolicy{denied} })
 	want := "False CreateFleetAuthCheckFailed: Controller isn't authorized to call ec2:CreateFleet: User is not authorized to perform this operation due to a service control policy"
-	if got := s.one("ec2nodeclasses", "default").says("ValidationSucceeded"); got != want {
+	if got := s.one("ec2nodeclasses", "default").conditionLine("ValidationSucceeded"); got != want {
 		t.Errorf("it says %s", got)
 	}
 	if at := s.calls("CreateFleet", s.Start(), true); len(at) != 1 {
@@ -148,11 +148,11 @@ func TestDryRunsAreBelieved(t *testing.T) {
 	}
 	s.AttachControlPolicies()
 	s.pass(25 * time.Minute)
-	if got := s.one("ec2nodeclasses", "default").says("ValidationSucceeded"); got != want {
+	if got := s.one("ec2nodeclasses", "default").conditionLine("ValidationSucceeded"); got != want {
 		t.Errorf("minutes after the policy is gone it says %s", got)
 	}
 	s.pass(6 * time.Minute)
-	if got := s.one("ec2nodeclasses", "default").says("Ready"); got != "True Ready" {
+	if got := s.one("ec2nodeclasses", "default").conditionLine("Ready"); got != "True Ready" {
 		t.Errorf("half an hour later: %s", got)
 	}
 	for role, want := range map[string]string{
@@ -162,7 +162,7 @@ func TestDryRunsAreBelieved(t *testing.T) {
 		s := start(t, func(f *worldfile.File) {
 			f.Organizations.ServiceControlPolicies = []worldfile.ControlPolicy{{Name: "x", Document: `{"Statement":[{"Effect":"Deny","Action":"` + role + `","Resource":"*"}]}`}}
 		})
-		if got := s.one("ec2nodeclasses", "default").says("ValidationSucceeded"); got != want {
+		if got := s.one("ec2nodeclasses", "default").conditionLine("ValidationSucceeded"); got != want {
 			t.Errorf("%s: it says %s", role, got)
 		}
 	}
@@ -185,7 +185,7 @@ func TestOneCallForMany(t *testing.T) {
 	}
 	var launched int
 	for _, c := range s.list("nodeclaims") {
-		if c.says("Launched") == "True Launched" {
+		if c.conditionLine("Launched") == "True Launched" {
 			launched++
 		}
 	}
@@ -329,8 +329,8 @@ func (s test) one(plural, name string) object {
 	return object{}
 }
 
-// says is a condition in one line.
-func (o object) says(kind string) string {
+// conditionLine is a condition in one line.
+func (o object) conditionLine(kind string) string {
 	for _, c := range o.Status.Conditions {
 		if c.Type == kind {
 			return strings.TrimSuffix(c.Status+" "+c.Reason+": "+c.Message, ": ")
@@ -377,9 +377,9 @@ func TestNodeJoins(t *testing.T) {
 	s.pods("web")
 	s.pass(30 * time.Second)
 	c := s.one("nodeclaims", "")
-	if !strings.HasPrefix(c.Metadata.Name, "web-") || c.says("Launched") != "True Launched" || c.says("Registered") != "Unknown NodeNotFound: Node not registered with cluster" ||
-		c.says("Initialized") != "Unknown AwaitingReconciliation: object is awaiting reconciliation" ||
-		c.says("Ready") != "Unknown ReconcilingDependents: Initialized=Unknown, Registered=Unknown" {
+	if !strings.HasPrefix(c.Metadata.Name, "web-") || c.conditionLine("Launched") != "True Launched" || c.conditionLine("Registered") != "Unknown NodeNotFound: Node not registered with cluster" ||
+		c.conditionLine("Initialized") != "Unknown AwaitingReconciliation: object is awaiting reconciliation" ||
+		c.conditionLine("Ready") != "Unknown ReconcilingDependents: Initialized=Unknown, Registered=Unknown" {
 		t.Errorf("while it boots: %+v", c)
 	}
 	id := c.Status.ProviderID[strings.LastIndex(c.Status.ProviderID, "/")+1:]
@@ -396,7 +396,7 @@ func TestNodeJoins(t *testing.T) {
 	}
 	s.pass(time.Minute)
 	c = s.one("nodeclaims", c.Metadata.Name)
-	if c.says("Registered") != "True Registered" || c.says("Initialized") != "True Initialized" || c.says("Ready") != "True Ready" || c.Status.NodeName == "" {
+	if c.conditionLine("Registered") != "True Registered" || c.conditionLine("Initialized") != "True Initialized" || c.conditionLine("Ready") != "True Ready" || c.Status.NodeName == "" {
 		t.Errorf("joined: %+v", c)
 	}
 	if have := tags(); have["karpenter.sh/nodeclaim"] != c.Metadata.Name || have["Name"] != c.Status.NodeName {
@@ -409,7 +409,7 @@ func TestNodeJoins(t *testing.T) {
 	if p := s.one("pods", "web0-0"); p.Spec.NodeName != c.Status.NodeName {
 		t.Errorf("the pod is on %q", p.Spec.NodeName)
 	}
-	if got := s.one("nodepools", "web").says("NodeRegistrationHealthy"); got != "True NodeRegistrationHealthy" {
+	if got := s.one("nodepools", "web").conditionLine("NodeRegistrationHealthy"); got != "True NodeRegistrationHealthy" {
 		t.Errorf("the NodePool says %s", got)
 	}
 }
@@ -494,7 +494,7 @@ func TestClaimsOfBeforeAreAdopted(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.pass(4 * time.Minute)
-	if list := s.list("nodeclaims"); len(list) != 1 || list[0].says("Ready") != "True Ready" {
+	if list := s.list("nodeclaims"); len(list) != 1 || list[0].conditionLine("Ready") != "True Ready" {
 		t.Errorf("after its end: %+v", list)
 	}
 }
@@ -531,7 +531,7 @@ func TestWhatIsAsked(t *testing.T) {
 		}
 	}
 	c := s.one("nodeclaims", "")
-	if c.Metadata.Labels["karpenter.sh/capacity-type"] != "spot" || c.says("Ready") != "True Ready" {
+	if c.Metadata.Labels["karpenter.sh/capacity-type"] != "spot" || c.conditionLine("Ready") != "True Ready" {
 		t.Errorf("%+v", c)
 	}
 	in := s.Instances.Get(c.Status.ProviderID[strings.LastIndex(c.Status.ProviderID, "/")+1:])

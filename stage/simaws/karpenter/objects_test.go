@@ -21,12 +21,12 @@ func TestClassWithoutSubnets(t *testing.T) {
 	s.pods("batch")
 	s.pass(5 * time.Minute)
 	class := s.one("ec2nodeclasses", "batch")
-	if class.says("SubnetsReady") != "False SubnetsNotFound: SubnetSelector did not match any Subnets" ||
-		class.says("ValidationSucceeded") != "False DependenciesNotReady: Awaiting AMI, Instance Profile, Security Group, and Subnet resolution" ||
-		class.says("Ready") != "False UnhealthyDependents: SubnetsReady=False, ValidationSucceeded=False" {
+	if class.conditionLine("SubnetsReady") != "False SubnetsNotFound: SubnetSelector did not match any Subnets" ||
+		class.conditionLine("ValidationSucceeded") != "False DependenciesNotReady: Awaiting AMI, Instance Profile, Security Group, and Subnet resolution" ||
+		class.conditionLine("Ready") != "False UnhealthyDependents: SubnetsReady=False, ValidationSucceeded=False" {
 		t.Errorf("the class: %+v", class.Status)
 	}
-	if got := s.one("nodepools", "batch").says("NodeClassReady"); got != "False UnhealthyDependents: SubnetsReady=False, ValidationSucceeded=False" {
+	if got := s.one("nodepools", "batch").conditionLine("NodeClassReady"); got != "False UnhealthyDependents: SubnetsReady=False, ValidationSucceeded=False" {
 		t.Errorf("the NodePool: %s", got)
 	}
 	if n, at, events := len(s.list("nodeclaims")), s.calls("CreateFleet", began, false), s.events("NodeClaim"); n+len(at)+len(events) > 0 {
@@ -38,10 +38,10 @@ func TestClassWithoutSubnets(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.pass(75 * time.Second)
-	if got := s.one("ec2nodeclasses", "batch").says("Ready"); got != "True Ready" {
+	if got := s.one("ec2nodeclasses", "batch").conditionLine("Ready"); got != "True Ready" {
 		t.Errorf("the class with a subnet: %s", got)
 	}
-	if got := s.one("nodeclaims", "").says("Launched"); got != "True Launched" {
+	if got := s.one("nodeclaims", "").conditionLine("Launched"); got != "True Launched" {
 		t.Errorf("the NodeClaim: %s", got)
 	}
 	// The subnet has no egress: 15 minutes after its creation the NodeClaim goes, with
@@ -53,11 +53,11 @@ func TestClassWithoutSubnets(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Advance(made.Add(15*time.Minute - time.Second))
-	if c = s.one("nodeclaims", c.Metadata.Name); c.says("Registered") != "Unknown NodeNotFound: Node not registered with cluster" || c.Metadata.DeletionTimestamp != "" {
+	if c = s.one("nodeclaims", c.Metadata.Name); c.conditionLine("Registered") != "Unknown NodeNotFound: Node not registered with cluster" || c.Metadata.DeletionTimestamp != "" {
 		t.Errorf("a second before: %+v", c)
 	}
 	s.pass(4 * time.Second)
-	if c = s.one("nodeclaims", c.Metadata.Name); c.Metadata.DeletionTimestamp == "" || c.says("InstanceTerminating") != "True InstanceTerminating" ||
+	if c = s.one("nodeclaims", c.Metadata.Name); c.Metadata.DeletionTimestamp == "" || c.conditionLine("InstanceTerminating") != "True InstanceTerminating" ||
 		s.Instances.Get(id).State.Name != ec2types.InstanceStateNameShuttingDown {
 		t.Errorf("the timeout: %+v, instance %s", c, s.Instances.Get(id).State.Name)
 	}
@@ -78,7 +78,7 @@ func TestTaintsAndLimits(t *testing.T) {
 	})
 	s.pods("web")
 	s.pass(3 * time.Minute)
-	if got := s.one("nodeclaims", "").says("Initialized"); got != `Unknown StartupTaintsExist: StartupTaint "node.cilium.io/agent-not-ready=true:NoSchedule" still exists` {
+	if got := s.one("nodeclaims", "").conditionLine("Initialized"); got != `Unknown StartupTaintsExist: StartupTaint "node.cilium.io/agent-not-ready=true:NoSchedule" still exists` {
 		t.Errorf("it says %s", got)
 	}
 	s.pods("web", "karpenter.sh/nodepool=web")
@@ -99,7 +99,7 @@ func TestInstanceEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.pass(4 * time.Minute)
-	if next := s.one("nodeclaims", ""); next.Metadata.Name == c.Metadata.Name || next.says("Ready") != "True Ready" || len(s.list("nodeclaims")) != 1 {
+	if next := s.one("nodeclaims", ""); next.Metadata.Name == c.Metadata.Name || next.conditionLine("Ready") != "True Ready" || len(s.list("nodeclaims")) != 1 {
 		t.Errorf("%+v", next)
 	}
 }
@@ -140,10 +140,10 @@ func TestClassConditions(t *testing.T) {
 	} {
 		s := start(t, func(f *worldfile.File) { test.change(classSpec(f)) })
 		class := s.one("ec2nodeclasses", "default")
-		if got := class.says(test.kind); got != test.want {
+		if got := class.conditionLine(test.kind); got != test.want {
 			t.Errorf("%s: %s", name, got)
 		}
-		if got := class.says("Ready"); got != test.ready {
+		if got := class.conditionLine("Ready"); got != test.ready {
 			t.Errorf("%s: Ready %s", name, got)
 		}
 	}
@@ -157,7 +157,7 @@ func TestNoSuchClass(t *testing.T) {
 	})
 	s.pods("web")
 	s.pass(time.Minute)
-	if got := s.one("nodepools", "web").says("NodeClassReady"); got != "False NodeClassNotFound: NodeClass not found on cluster" {
+	if got := s.one("nodepools", "web").conditionLine("NodeClassReady"); got != "False NodeClassNotFound: NodeClass not found on cluster" {
 		t.Errorf("it says %s", got)
 	}
 	if n := len(s.list("nodeclaims")); n != 0 {
@@ -207,7 +207,7 @@ func TestWhichPool(t *testing.T) {
 		s.pods("web")
 		s.pass(2 * time.Minute)
 		c := s.one("nodeclaims", "")
-		if got, _, _ := strings.Cut(c.Metadata.Name, "-"); got != test.want || c.says("Ready") != "True Ready" || len(s.list("nodeclaims")) != 1 {
+		if got, _, _ := strings.Cut(c.Metadata.Name, "-"); got != test.want || c.conditionLine("Ready") != "True Ready" || len(s.list("nodeclaims")) != 1 {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}

@@ -213,10 +213,10 @@ func elsewhere(v *ec2types.Volume, k *kubestate.Cluster, node map[string]any) in
 
 // waits leaves a pod Pending, and says why where that is new.
 func waits(w *state.State, k *kubestate.Cluster, p *kubestate.SetPod, message string) {
-	if p.Told == message {
+	if p.SchedulerMessage == message {
 		return
 	}
-	p.Told = message
+	p.SchedulerMessage = message
 	kubestate.SetCondition(p.Object, "PodScheduled", "False", "Unschedulable", message, w.Now)
 	k.Touch(p.Object)
 	k.Say(p.Object, "Pod", "default-scheduler", "FailedScheduling", "Warning", message, w.Now)
@@ -430,7 +430,7 @@ func createPod(w *state.State, k *kubestate.Cluster, p *kubestate.SetPod) {
 	if tolerations != nil {
 		spec["tolerations"] = tolerations
 	}
-	p.Told = ""
+	p.SchedulerMessage = ""
 	p.Object = map[string]any{
 		"apiVersion": "v1", "kind": "Pod",
 		"metadata": map[string]any{
@@ -465,7 +465,7 @@ func scheduleLater(w *state.State, k *kubestate.Cluster, p *kubestate.SetPod) {
 		if p.Object == nil || kubestate.At(p.Object, "metadata", "uid") != kubestate.At(object, "metadata", "uid") || kubestate.At(p.Object, "spec", "nodeName") != nil {
 			return
 		}
-		p.Told = "" // it is said again
+		p.SchedulerMessage = "" // it is said again
 		Schedule(w, k)
 	})
 }

@@ -41,7 +41,7 @@ func RemoveNode(w *state.State, id string) {
 		k.Version++
 		// kubernetes/kubernetes pkg/controller/nodelifecycle/node_lifecycle_controller.go.
 		if meta, ok := (*n)["metadata"].(map[string]any); ok {
-			k.Tell(*n, "node-controller", "RemovingNode", fmt.Sprintf("Node %v event: Removing Node %[1]v from Controller", meta["name"]), w.Now)
+			k.NodeEvent(*n, "node-controller", "RemovingNode", fmt.Sprintf("Node %v event: Removing Node %[1]v from Controller", meta["name"]), w.Now)
 		}
 		Schedule(w, k)
 	}
@@ -219,7 +219,7 @@ func LoadShifts(w *state.State, f *worldfile.File) error {
 	}
 	for _, at := range times {
 		if at.After(w.Now) {
-			w.At(at, func() {
+			w.Schedule(at, func() {
 				for _, name := range names {
 					cordonShifted(w, w.Kubernetes[name], cordoned)
 					Schedule(w, w.Kubernetes[name])

@@ -47,8 +47,8 @@ type SetPod struct {
 	Claim  string
 	Name   string
 	Object map[string]any
-	// Told is what the scheduler last said of it.
-	Told string
+	// SchedulerMessage is what the scheduler last said of it.
+	SchedulerMessage string
 }
 
 // ENIConfigs is the plural of the CNI's custom networking.
@@ -250,9 +250,9 @@ func (s CNISettings) Wants(interfaces, perInterface int) []int {
 // eventsKept is how long the API server keeps events (--event-ttl).
 const eventsKept = time.Hour
 
-// Tell adds an event about a node, as the kubelet and the node controller do,
+// NodeEvent adds an event about a node, as the kubelet and the node controller do,
 // and forgets what is too old. Such events outlive the node.
-func (k *Cluster) Tell(node map[string]any, component, reason, message string, now time.Time) {
+func (k *Cluster) NodeEvent(node map[string]any, component, reason, message string, now time.Time) {
 	k.Say(node, "Node", component, reason, "Normal", message, now)
 }
 

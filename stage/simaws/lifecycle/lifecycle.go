@@ -127,7 +127,7 @@ func register(w *state.State, id string) {
 	}
 	node := kubernetes.NodeObject(w, in)
 	kubernetes.PutNode(w, k, in, node)
-	k.Tell(node, "node-controller", "RegisteredNode", fmt.Sprintf("Node %v event: Registered Node %[1]v in Controller", state.NodeName(in)), w.Now)
+	k.NodeEvent(node, "node-controller", "RegisteredNode", fmt.Sprintf("Node %v event: Registered Node %[1]v in Controller", state.NodeName(in)), w.Now)
 	w.After(time.Duration(w.File.Nodes.ReadySeconds)*time.Second, func() { ready(w, id) })
 }
 
@@ -160,7 +160,7 @@ func ready(w *state.State, id string) {
 	kubernetes.PlacePods(w, k, in, *n)
 	kubestate.SetReady(*n, true, "KubeletReady", "kubelet is posting ready status", w.Now)
 	k.Touch(*n)
-	k.Tell(*n, "kubelet", "NodeReady", fmt.Sprintf("Node %s status is now: NodeReady", state.NodeName(in)), w.Now)
+	k.NodeEvent(*n, "kubelet", "NodeReady", fmt.Sprintf("Node %s status is now: NodeReady", state.NodeName(in)), w.Now)
 	nodeJoined(w, id)
 	kubernetes.Schedule(w, k)
 }

@@ -44,7 +44,7 @@ func BootFaultOf(w *state.State, in *ec2types.Instance) BootFault {
 		return BootNoMetadata
 	case misnamed(w, in):
 		return BootMisnamed
-	case untold(w, in), misled(w, in):
+	case unconfigured(w, in), misconfigured(w, in):
 		return BootNotTold
 	case tooNew(w, in):
 		return BootTooNew
@@ -141,9 +141,9 @@ func unmapped(w *state.State, name, arn string) bool {
 	return false
 }
 
-// untold reports whether an instance of a custom image got no settings of
+// unconfigured reports whether an instance of a custom image got no settings of
 // its cluster. EKS gives those to its own images.
-func untold(w *state.State, in *ec2types.Instance) bool {
+func unconfigured(w *state.State, in *ec2types.Instance) bool {
 	ng := w.NodegroupOf(aws.ToString(in.InstanceId))
 	if ng == nil || ng.AmiType != ekstypes.AMITypesCustom {
 		return false
@@ -197,10 +197,10 @@ func misnamed(w *state.State, in *ec2types.Instance) bool {
 // EKS does this for its managed nodegroups alone. The other nodes
 // get where to join from their user data, and an operator lets their role in.
 
-// misled reports whether such an instance gets another cluster's name, endpoint or
+// misconfigured reports whether such an instance gets another cluster's name, endpoint or
 // authority, or a label that the kubelet refuses, where the world has its user data
 // (nodeadm, bootstrap.sh; Kubernetes, NodeRestriction and --node-labels).
-func misled(w *state.State, in *ec2types.Instance) bool {
+func misconfigured(w *state.State, in *ec2types.Instance) bool {
 	id := aws.ToString(in.InstanceId)
 	text, told := w.UserData[id]
 	c := w.Clusters.Get(w.ClusterOf(id))

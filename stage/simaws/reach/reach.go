@@ -164,7 +164,7 @@ func apiPath(w *state.State, in *ec2types.Instance, name string) Path {
 		return p
 	}
 	if !v.EndpointPublicAccess {
-		return abroad(w, in, name, v)
+		return crossVPC(w, in, name, v)
 	}
 	p := internetPath(w, in, "api")
 	if p.Fault == "" && len(v.PublicAccessCidrs) > 0 && !anyContains(v.PublicAccessCidrs, leavesFrom(w, in)) {
@@ -278,8 +278,8 @@ func answers(w *state.State, nat *ec2types.NatGateway, gateway, vpc string) bool
 	return r != nil && aws.ToString(r.TransitGatewayId) == gateway && r.State != ec2types.RouteStateBlackhole
 }
 
-// abroad is the way to the private endpoint of a cluster in another VPC.
-func abroad(w *state.State, in *ec2types.Instance, name string, v *ekstypes.VpcConfigResponse) Path {
+// crossVPC is the way to the private endpoint of a cluster in another VPC.
+func crossVPC(w *state.State, in *ec2types.Instance, name string, v *ekstypes.VpcConfigResponse) Path {
 	p := Path{Service: "api", Via: name, Fault: NoRoute}
 	home := aws.ToString(v.VpcId)
 	if !v.EndpointPrivateAccess || home == aws.ToString(in.VpcId) || w.Vpcs.Get(home) == nil || len(v.SubnetIds) == 0 {

@@ -95,8 +95,8 @@ func (w *State) Hold() func() {
 	return w.mu.Unlock
 }
 
-// At enters something that happens at a time.
-func (w *State) At(t time.Time, run func()) { w.agenda.add(due{at: t, run: run}) }
+// Schedule enters something that happens at a time.
+func (w *State) Schedule(t time.Time, run func()) { w.agenda.add(due{at: t, run: run}) }
 
 // CallAt enters an API call that is made at a time, with the state unlocked.
 func (w *State) CallAt(t time.Time, call func()) { w.agenda.add(due{at: t, call: call}) }

@@ -28,8 +28,8 @@ func activities(t *testing.T, w *World, group string) []astypes.Activity {
 	return out.Activities
 }
 
-// told are the details of the events of one kind.
-func told(t *testing.T, events []json.RawMessage, kind string) []map[string]any {
+// eventDetails are the details of the events of one kind.
+func eventDetails(t *testing.T, events []json.RawMessage, kind string) []map[string]any {
 	t.Helper()
 	var out []map[string]any
 	for _, e := range events {
@@ -110,7 +110,7 @@ func TestLaunchTexts(t *testing.T) {
 		t.Errorf("got %s, %d%%", a.StatusCode, *a.Progress)
 	}
 	id := members(t, w)[0]
-	got := told(t, *events, "EC2 Instance-launch Lifecycle Action")
+	got := eventDetails(t, *events, "EC2 Instance-launch Lifecycle Action")
 	for _, d := range got {
 		delete(d, "LifecycleActionToken")
 	}
@@ -121,7 +121,7 @@ func TestLaunchTexts(t *testing.T) {
 	if diff := cmp.Diff(got, want); diff != "" {
 		t.Errorf("lifecycle action (-got +want):\n%s", diff)
 	}
-	done := told(t, *events, "EC2 Instance Launch Successful")
+	done := eventDetails(t, *events, "EC2 Instance Launch Successful")
 	if len(done) != 1 || done[0]["StatusCode"] != "InProgress" || done[0]["EC2InstanceId"] != id || done[0]["Details"].(map[string]any)["Subnet ID"] != storySubnet {
 		t.Errorf("launch successful: got %v", done)
 	}
@@ -158,7 +158,7 @@ func TestFullSubnetFailsTheLaunch(t *testing.T) {
 	if len(list) != 1 || list[0].StatusCode != "Failed" || *list[0].StatusMessage != text || *list[0].Description != "Launching a new EC2 instance.  Status Reason: "+text {
 		t.Fatalf("got %v", launched(t, w))
 	}
-	failed := told(t, *events, "EC2 Instance Launch Unsuccessful")
+	failed := eventDetails(t, *events, "EC2 Instance Launch Unsuccessful")
 	if len(failed) != 1 || failed[0]["StatusCode"] != "Failed" || failed[0]["EC2InstanceId"] != "" || failed[0]["StatusMessage"] != text {
 		t.Errorf("event: got %v", failed)
 	}
@@ -188,7 +188,7 @@ func TestEndedBeforeService(t *testing.T) {
 	if a.StatusCode != "Cancelled" || aws.ToString(a.StatusMessage) != text {
 		t.Errorf("got %s %q", a.StatusCode, aws.ToString(a.StatusMessage))
 	}
-	failed := told(t, *events, "EC2 Instance Launch Unsuccessful")
+	failed := eventDetails(t, *events, "EC2 Instance Launch Unsuccessful")
 	if len(failed) != 1 || failed[0]["StatusCode"] != "Cancelled" || failed[0]["EC2InstanceId"] == "" {
 		t.Fatalf("event: got %v", failed)
 	}
@@ -242,7 +242,7 @@ func TestSuspendedLaunch(t *testing.T) {
 func TestBurst(t *testing.T) {
 	w, events := open(t, "burst-200")
 	w.Advance(w.Start().Add(2 * time.Minute))
-	if got := len(told(t, *events, "EC2 Instance-launch Lifecycle Action")); got != 200 {
+	if got := len(eventDetails(t, *events, "EC2 Instance-launch Lifecycle Action")); got != 200 {
 		t.Errorf("lifecycle actions: got %d, want 200", got)
 	}
 	if got := freeOf(t, w, storySubnet); got != 8187-200 {
@@ -260,7 +260,7 @@ func TestHookWaitsForTheNode(t *testing.T) {
 	if got := state(); got != "Pending:Wait MidLifecycleAction" {
 		t.Errorf("before the node: got %q", got)
 	}
-	if got := told(t, *events, "EC2 Instance Launch Successful"); len(got) != 0 {
+	if got := eventDetails(t, *events, "EC2 Instance Launch Successful"); len(got) != 0 {
 		t.Errorf("success was told before the node: %v", got)
 	}
 	w.Advance(w.Start().Add(2 * time.Minute))
@@ -344,7 +344,7 @@ func TestScaleInAndReplace(t *testing.T) {
 	if a.StatusCode != "Successful" || !strings.Contains(*a.Cause, "shrinking the capacity from 1 to 0.  At ") || !strings.HasSuffix(*a.Cause, "instance "+second+" was selected for termination.") {
 		t.Errorf("got %s %q", a.StatusCode, *a.Cause)
 	}
-	ended := told(t, *events, "EC2 Instance Terminate Successful")
+	ended := eventDetails(t, *events, "EC2 Instance Terminate Successful")
 	if last := ended[len(ended)-1]; last["EC2InstanceId"] != second || last["Origin"] != "AutoScalingGroup" || last["Destination"] != "EC2" {
 		t.Errorf("terminate event: got %v", last)
 	}

@@ -354,7 +354,7 @@ func TestStackReportsCreateFailed(t *testing.T) {
 	w, events := open(t, "nodegroup-create-failed")
 	w.Advance(w.Start().Add(22 * time.Minute))
 	var got []string
-	for _, d := range told(t, *events, "CloudFormation Resource Status Change") {
+	for _, d := range eventDetails(t, *events, "CloudFormation Resource Status Change") {
 		if d["resource-type"] != "AWS::EKS::Nodegroup" || d["physical-resource-id"] != "eks-workshop/routeless" || d["logical-resource-id"] != "ManagedNodeGroup" ||
 			!strings.HasPrefix(d["stack-id"].(string), "arn:aws:cloudformation:us-west-2:111122223333:stack/eksctl-eks-workshop-nodegroup-routeless/") {
 			t.Errorf("got %v", d)

@@ -1010,7 +1010,7 @@ func TestWarmPool(t *testing.T) {
 	if got := readiness(t, w, id); got != "" {
 		t.Errorf("warm instance joined: %q", got)
 	}
-	if got := told(t, *events, "EC2 Instance Launch Successful"); got[0]["Destination"] != "WarmPool" {
+	if got := eventDetails(t, *events, "EC2 Instance Launch Successful"); got[0]["Destination"] != "WarmPool" {
 		t.Errorf("destination: got %v, want WarmPool", got[0]["Destination"])
 	}
 	if _, err := w.AutoScaling().SetDesiredCapacity(&autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: aws.String(defaultGroupName), DesiredCapacity: aws.Int32(4)}); err != nil {

@@ -132,7 +132,7 @@ func TestPools(t *testing.T) {
 				t.Fatalf("activity %s: %q, want %q", a.StatusCode, got, tt.want)
 			}
 			if tt.want != "" {
-				failed := told(t, *events, "EC2 Instance Launch Unsuccessful")
+				failed := eventDetails(t, *events, "EC2 Instance Launch Unsuccessful")
 				if len(failed) == 0 || failed[0]["StatusMessage"] != tt.want || *a.Details != `{"Subnet ID":"`+batchSubnet+`","Availability Zone":"us-west-2a"}` {
 					t.Errorf("event %v, details %s", failed, *a.Details)
 				}
@@ -277,7 +277,7 @@ func TestReclaimedBeforeItJoins(t *testing.T) {
 		*in.StateTransitionReason != "Server.SpotInstanceTermination (2026-11-20 14:59:15 GMT)" {
 		t.Errorf("reason %v, transition %q", *in.StateReason, *in.StateTransitionReason)
 	}
-	if got := told(t, *events, "EC2 Instance Launch Unsuccessful")[0]["StatusMessage"]; got != "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Server.SpotInstanceTermination: Spot instance termination" {
+	if got := eventDetails(t, *events, "EC2 Instance Launch Unsuccessful")[0]["StatusMessage"]; got != "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Server.SpotInstanceTermination: Spot instance termination" {
 		t.Errorf("the launch says %q", got)
 	}
 	if readiness(t, w, id) != "" {
@@ -357,7 +357,7 @@ func TestWholePoolTakenBack(t *testing.T) {
 	w.Advance(w.Start().Add(8*time.Minute - time.Second))
 	before := append(membersOf(t, w, "small-a"), membersOf(t, w, "small-b")...)
 	w.Advance(w.Start().Add(9 * time.Minute))
-	if got := len(told(t, *events, "EC2 Spot Instance Interruption Warning")); got != 4 {
+	if got := len(eventDetails(t, *events, "EC2 Spot Instance Interruption Warning")); got != 4 {
 		t.Errorf("%d warnings two minutes before, want 4", got)
 	}
 	w.Advance(w.Start().Add(15 * time.Minute))
@@ -394,7 +394,7 @@ func TestCapacityRebalancing(t *testing.T) {
 	if in := w.Instances.Get(old); *in.StateReason.Code != "Client.UserInitiatedShutdown" {
 		t.Errorf("the old one ended by %s", *in.StateReason.Code)
 	}
-	if n := len(told(t, *events, "EC2 Spot Instance Interruption Warning")); n != 0 {
+	if n := len(eventDetails(t, *events, "EC2 Spot Instance Interruption Warning")); n != 0 {
 		t.Errorf("%d interruption warnings of an instance that had gone", n)
 	}
 	var causes []string

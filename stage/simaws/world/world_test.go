@@ -79,7 +79,7 @@ func TestNextLeadsToTheNextThing(t *testing.T) {
 		}
 		w.Advance(at)
 	}
-	if got := told(t, *events, "EC2 Instance Launch Successful"); len(got) != 1 {
+	if got := eventDetails(t, *events, "EC2 Instance Launch Successful"); len(got) != 1 {
 		t.Errorf("got %d launches, want 1", len(got))
 	}
 	if w.Advance(w.Start()); w.Now().Before(w.Start().Add(time.Minute)) {

@@ -208,10 +208,10 @@ func metrics(alarm resource) int {
 	return n
 }
 
-// Of is the bill of a month. What a cluster took is taken once for each
+// Monthly is the bill of a month. What a cluster took is taken once for each
 // cluster, the invocations of sweeps too, which are one for all: it is at most
 // this much.
-func Of(t Template, u Usage, s Size) ([]Line, error) {
+func Monthly(t Template, u Usage, s Size) ([]Line, error) {
 	if u.Hours <= 0 || u.Nodes*s.Clusters < s.Nodes || u.Subnets*s.Clusters == 0 {
 		return nil, fmt.Errorf("%g hours of a cluster with %d nodes do not tell of %d clusters with %d", u.Hours, u.Nodes, s.Clusters, s.Nodes)
 	}
@@ -351,7 +351,7 @@ What launches cost beside it is in [load.md](load.md).
 	}
 	for i, s := range sizes {
 		u := usages[i]
-		lines, err := Of(t, u, s)
+		lines, err := Monthly(t, u, s)
 		if err != nil {
 			return "", err
 		}

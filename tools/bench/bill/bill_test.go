@@ -31,7 +31,7 @@ func inputs(t *testing.T) (Template, []Usage) {
 func TestIdleBill(t *testing.T) {
 	template, usages := inputs(t)
 	for i, s := range Sizes() {
-		lines, err := Of(template, usages[i], s)
+		lines, err := Monthly(template, usages[i], s)
 		expect.OK(t, err)
 		if total := Total(lines); total >= s.Most || total < 1 {
 			t.Errorf("%d clusters, %d subnets, %d nodes: $%.2f a month, want under $%.2f", s.Clusters, s.Subnets, s.Nodes, total, s.Most)
@@ -76,7 +76,7 @@ func TestOf(t *testing.T) {
 		Nodes: 10, Subnets: 2, Hours: 73, Invocations: map[string]int{"f": 100}, Calls: map[string]int{"f": 250}, Reads: 10, Writes: 20,
 		Standard: 30, FIFO: 40, Events: 50, LogBytes: 6_000, Series: []string{"a", "b"},
 	}
-	lines, err := Of(template, u, Size{Clusters: 2, Subnets: 8, Nodes: 20})
+	lines, err := Monthly(template, u, Size{Clusters: 2, Subnets: 8, Nodes: 20})
 	expect.OK(t, err)
 	got := map[string]float64{}
 	for _, l := range lines {
@@ -90,11 +90,11 @@ func TestOf(t *testing.T) {
 		"events on the Rollcall bus": 1_000, "log bytes": 120_000 + 2_000*350,
 	}
 	expect.Same(t, "counts", got, want)
-	if _, err := Of(template, u, Size{Clusters: 2, Subnets: 8, Nodes: 21}); err == nil || !strings.Contains(err.Error(), "do not tell of 2 clusters with 21") {
+	if _, err := Monthly(template, u, Size{Clusters: 2, Subnets: 8, Nodes: 21}); err == nil || !strings.Contains(err.Error(), "do not tell of 2 clusters with 21") {
 		t.Errorf("a cluster with fewer nodes is taken for one with more: %v", err)
 	}
 	u.Invocations = map[string]int{"g": 1}
-	if _, err := Of(template, u, Size{Clusters: 2, Subnets: 8, Nodes: 20}); err == nil || !strings.Contains(err.Error(), "no function g") {
+	if _, err := Monthly(template, u, Size{Clusters: 2, Subnets: 8, Nodes: 20}); err == nil || !strings.Contains(err.Error(), "no function g") {
 		t.Errorf("a function that is not in the template: %v", err)
 	}
 }
@@ -112,13 +112,13 @@ func TestRelays(t *testing.T) {
 	template := Template{Memory: map[string]float64{"f": 512, waits: 256}}
 	u := Usage{Nodes: 10, Subnets: 2, Hours: 73, Invocations: map[string]int{"f": 100}, LogBytes: 65_000}
 	size := Size{Clusters: 2, Subnets: 4, Nodes: 20}
-	without, err := Of(template, u, size)
+	without, err := Monthly(template, u, size)
 	expect.OK(t, err)
 	if slices.ContainsFunc(without, func(l Line) bool { return strings.Contains(l.What, "relay") }) {
 		t.Errorf("without relays: %+v", without)
 	}
 	size.Relays = Relays{Count: 2, Memory: 256}
-	with, err := Of(template, u, size)
+	with, err := Monthly(template, u, size)
 	expect.OK(t, err)
 	if diff := cmp.Diff(without, with[:len(without)]); diff != "" {
 		t.Errorf("relays change the other lines (-without +with):\n%s", diff)
@@ -139,7 +139,7 @@ func TestRelays(t *testing.T) {
 		"100 invocations with 0 MB do not tell of relays": {template, Relays{Count: 1}},
 	} {
 		size.Relays = x.relays
-		if _, err := Of(x.template, u, size); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Monthly(x.template, u, size); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

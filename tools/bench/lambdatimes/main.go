@@ -189,7 +189,7 @@ func (b *bench) round(ctx context.Context) error {
 	}
 	// The launch, what it leads to, and the press that approves the fix.
 	for _, step := range []func(context.Context) error{
-		b.file("launch-watch", launch), b.results, b.told("change-check"), b.told("remediate"), b.results, b.press,
+		b.file("launch-watch", launch), b.results, b.wakeByIncident("change-check"), b.wakeByIncident("remediate"), b.results, b.press,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -215,7 +215,7 @@ func (b *bench) round(ctx context.Context) error {
 	}
 	// What was cold above, warm: a launch that is known already is no look.
 	for _, step := range []func(context.Context) error{
-		b.results, b.forget, b.file("launch-watch", launch), b.results, b.told("change-check"), b.told("remediate"), b.results, b.press,
+		b.results, b.forget, b.file("launch-watch", launch), b.results, b.wakeByIncident("change-check"), b.wakeByIncident("remediate"), b.results, b.press,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -348,8 +348,8 @@ func (b *bench) drain(ctx context.Context, queue, function string) (n int, _ err
 	return n, nil
 }
 
-// told wakes a function with the incident that was told on Rollcall's bus.
-func (b *bench) told(name string) func(context.Context) error {
+// wakeByIncident wakes a function with the incident that was told on Rollcall's bus.
+func (b *bench) wakeByIncident(name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		put := b.Events()
 		for i := range put { // the newest

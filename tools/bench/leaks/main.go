@@ -84,7 +84,7 @@ func run(ctx context.Context, o options) error {
 	if p.ours, err = byRollcall(ctx, o, o.interfaces, 0, logs); err != nil {
 		return fmt.Errorf("eni-cleanup: %w", err)
 	}
-	if p.looks, err = looks(ctx, o, logs); err != nil {
+	if p.looks, err = measureLooks(ctx, o, logs); err != nil {
 		return err
 	}
 	if err := harness.Page(o.page, p.text()); err != nil {
@@ -99,9 +99,9 @@ func run(ctx context.Context, o options) error {
 // tolerance is how much longer than the bucket's own time we may take.
 const tolerance = 0.05
 
-// looks has both functions look at a tenth of the interfaces, and at all: few
+// measureLooks has both functions look at a tenth of the interfaces, and at all: few
 // to delete and many to look at.
-func looks(ctx context.Context, o options, logs *harness.Logs) ([]look, error) {
+func measureLooks(ctx context.Context, o options, logs *harness.Logs) ([]look, error) {
 	// Nothing is timed here, and little is waited for but the next run: to look
 	// takes so long on a stage this fast that the second may come too early.
 	o.runs, o.rate, o.timed = 3, 60, false
@@ -211,7 +211,7 @@ func measure(g *ground, r result) result {
 		r.deletes++
 		switch c.Code {
 		case "":
-			times = append(times, g.Clock.At(c.Time))
+			times = append(times, g.Clock.StageTime(c.Time))
 		case "RequestLimitExceeded":
 			r.throttled++
 		default:

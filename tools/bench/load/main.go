@@ -373,7 +373,7 @@ func (d *driver) settle(ctx context.Context) (map[string]launched, error) {
 // did. It gives how many ended how, and what is wrong.
 func judge(ctx context.Context, s *stage.Stage, truth map[string]launched, refusals map[string]bool) (ends map[snapshot.End]int, wrong []string, err error) {
 	table := s.Template.Tables[0].Name
-	history, err := store.New(s.Table.Client(), table).At(s.Clock.Now).History(ctx, cluster, s.Clock.Now().Add(-24*time.Hour))
+	history, err := store.New(s.Table.Client(), table).WithClock(s.Clock.Now).History(ctx, cluster, s.Clock.Now().Add(-24*time.Hour))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the outcomes: %w", err)
 	}

@@ -263,10 +263,10 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// near is by how much a size may be another than the page's before the page is to be
+// tolerance is by how much a size may be another than the page's before the page is to be
 // written anew: of Go's patch releases and of small changes to the code a page need not
 // tell.
-const near = 0.05
+const tolerance = 0.05
 
 // held holds the sizes on a page against the programs that are built.
 func held(page string) error {
@@ -299,7 +299,7 @@ func compare(page string, built []size) error {
 		for i, is := range []int64{b.zipped, b.program} {
 			n, err := strconv.ParseFloat(row[i], 64)
 			// A tenth of a MB is what the page tells.
-			if err != nil || n*1e6 < float64(is)*(1-near)-1e5 || n*1e6 > float64(is)*(1+near)+1e5 {
+			if err != nil || n*1e6 < float64(is)*(1-tolerance)-1e5 || n*1e6 > float64(is)*(1+tolerance)+1e5 {
 				faults = append(faults, fmt.Errorf("%s: the page says %s MB, it is %.1f", b.function, row[i], float64(is)/1e6))
 			}
 		}

@@ -124,7 +124,7 @@ func (k *kept) sent(_, body string) {
 	if k.told[n] == nil {
 		k.told[n] = map[string]bool{}
 	}
-	k.told[n][spoke.ID{Account: o.Account, Region: o.Region}.In(o.Cluster)] = slices.Contains(o.Read, snapshot.Nodes)
+	k.told[n][spoke.ID{Account: o.Account, Region: o.Region}.Qualify(o.Cluster)] = slices.Contains(o.Read, snapshot.Nodes)
 }
 
 // played is a play.
@@ -208,7 +208,7 @@ func (p *played) worldAt(id spoke.ID) *world.World {
 // grow launches another instance of a nodegroup.
 func (p *played) grow(id spoke.ID, cluster, nodegroup string) {
 	p.t.Helper()
-	at := id.In(cluster) + "/" + nodegroup
+	at := id.Qualify(cluster) + "/" + nodegroup
 	if _, known := p.sizes[at]; !known && nodegroup == grows {
 		p.sizes[at] = int32(p.c.nodes)
 	}
@@ -262,9 +262,9 @@ func (p *played) ends() map[string]map[snapshot.End]int {
 	p.t.Helper()
 	all := map[string]map[snapshot.End]int{}
 	for _, id := range p.places {
-		records := store.New(p.Table.Client(), p.Template.Tables[0].Name).At(p.Clock.Now)
+		records := store.New(p.Table.Client(), p.Template.Tables[0].Name).WithClock(p.Clock.Now)
 		if id != hub {
-			records = records.In(id)
+			records = records.ForSpoke(id)
 		}
 		for i := range p.c.clusters {
 			history, err := records.History(p.t.Context(), clusterName(i), p.opened)
@@ -272,7 +272,7 @@ func (p *played) ends() map[string]map[snapshot.End]int {
 				p.t.Fatal(err)
 			}
 			for _, l := range history {
-				at := id.In(clusterName(i)) + "/" + l.Nodegroup
+				at := id.Qualify(clusterName(i)) + "/" + l.Nodegroup
 				if all[at] == nil {
 					all[at] = map[snapshot.End]int{}
 				}
@@ -364,8 +364,8 @@ const settle = 20 * time.Minute
 // and ten places that it holds for many; the thousand clusters of fifty accounts are
 // played by .ci/run organisation.
 func TestCompany(t *testing.T) {
-	c := company{accounts: testfull.Of(5, 2), regions: testfull.Of(2, 1), clusters: 5, nodes: testfull.Of(20, 2)}
-	p := play{company: c, minutes: testfull.Of(10, 2), hourly: testfull.Of(1_000, 300), atOnce: 4}
+	c := company{accounts: testfull.Count(5, 2), regions: testfull.Count(2, 1), clusters: 5, nodes: testfull.Count(20, 2)}
+	p := play{company: c, minutes: testfull.Count(10, 2), hourly: testfull.Count(1_000, 300), atOnce: 4}
 	virtual(t, func(t *testing.T) { p.run(t) })
 }
 
@@ -409,12 +409,12 @@ func (p *played) turns(t *testing.T, minutes int) (read, late int) {
 	for tick := 1; tick < int((time.Duration(minutes)*time.Minute+settle)/sweepspec.Every); tick++ {
 		for _, id := range p.places {
 			for i := range p.c.clusters {
-				cluster := id.In(clusterName(i))
+				cluster := id.Qualify(clusterName(i))
 				got, told := p.told[tick][cluster]
 				switch {
 				case silent(cluster) && got:
 					t.Errorf("tick %d: the nodes of %s were read, which does not answer", tick, cluster)
-				case silent(cluster) && !told && tick <= 2 && !p.heard(cluster, tick-1):
+				case silent(cluster) && !told && tick <= 2 && !p.nodesRead(cluster, tick-1):
 					t.Errorf("%s had no turn in the ticks %d and %d", cluster, tick-1, tick)
 				case !silent(cluster) && !got:
 					// The end of a tick's turns may fall into the next.
@@ -432,7 +432,7 @@ func (p *played) turns(t *testing.T, minutes int) (read, late int) {
 	return read, late
 }
 
-func (p *played) heard(cluster string, tick int) bool {
+func (p *played) nodesRead(cluster string, tick int) bool {
 	_, told := p.told[tick][cluster]
 	return told
 }

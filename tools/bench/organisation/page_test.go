@@ -108,7 +108,7 @@ The bill of a month, from what was counted over a quarter of an hour with ten la
 	b.WriteString(" |\n|---|" + strings.Repeat("---|", len(list)) + "\n")
 	var bills [][]bill.Line
 	for _, r := range list {
-		lines, err := bill.Of(t, r.usage, bill.Size{Clusters: 1, Subnets: r.usage.Subnets, Nodes: r.usage.Nodes})
+		lines, err := bill.Monthly(t, r.usage, bill.Size{Clusters: 1, Subnets: r.usage.Subnets, Nodes: r.usage.Nodes})
 		if err != nil {
 			return "", err
 		}

@@ -218,8 +218,8 @@ func (r row) warnings() []string {
 	return steps
 }
 
-// accused are the causes that Rollcall names in a healthy world.
-func (r row) accused() []string {
+// falseAlarms are the causes that Rollcall names in a healthy world.
+func (r row) falseAlarms() []string {
 	var list []string
 	for _, in := range r.ours.Incidents {
 		if in.Confidence != string(checks.Advice) {
@@ -532,7 +532,7 @@ conditions that only add others up are left out. Beside it the steps of the runb
 // ownTable shows the words of EKS and Karpenter beside the runbook's and Rollcall's.
 func ownTable(b *strings.Builder, rows []row) {
 	b.WriteString(ownHead)
-	bad := of(rows, broken)
+	bad := rowsOf(rows, broken)
 	health, conditions := 0, 0
 	for _, r := range bad {
 		if len(r.own.health) > 0 {
@@ -597,7 +597,7 @@ func page(rows []row) string {
 	return b.String()
 }
 
-func of(rows []row, k kind) []row {
+func rowsOf(rows []row, k kind) []row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.kind() != k })
 }
 
@@ -612,7 +612,7 @@ func count(rows []row, is func(row) bool) int {
 }
 
 func figures(b *strings.Builder, rows []row) {
-	bad, good := of(rows, broken), of(rows, healthy)
+	bad, good := rowsOf(rows, broken), rowsOf(rows, healthy)
 	level := func(t theirs) int {
 		return count(bad, func(r row) bool { _, l := r.best(); return l == t })
 	}
@@ -626,8 +626,8 @@ func figures(b *strings.Builder, rows []row) {
 	fmt.Fprintf(b, "| does not run: cluster or instance not in the state it needs, system not supported | %d | 0 |\n", level(didNotRun))
 	fmt.Fprintf(b, "| no instance to run it on | %d | 0 |\n", level(noInstance))
 	fmt.Fprintf(b, "| %d healthy worlds: with a warning | %d | %d |\n", len(good),
-		count(good, func(r row) bool { return len(r.warnings()) > 0 }), count(good, func(r row) bool { return len(r.accused()) > 0 }))
-	if n := len(of(rows, untold)); n > 0 {
+		count(good, func(r row) bool { return len(r.warnings()) > 0 }), count(good, func(r row) bool { return len(r.falseAlarms()) > 0 }))
+	if n := len(rowsOf(rows, untold)); n > 0 {
 		fmt.Fprintf(b, "\n%d more worlds have no cause that can be told, as something that decides cannot be read or is said by nobody; they are left out.\n", n)
 	}
 	fmt.Fprintf(b, "\nThe runbook's report lists its warnings in the order of its steps; it does not rank them. In a broken world %.1f steps warn on average.\n", average(bad))
@@ -663,13 +663,13 @@ func daemonsMayTell(r row) bool {
 
 // stepTable tells, for each step, what the worlds in its field show.
 func stepTable(b *strings.Builder, rows []row) {
-	bad := of(rows, broken)
+	bad := rowsOf(rows, broken)
 	b.WriteString("\n## Step by step\n\nBroken worlds whose cause is in the step's field. A cause can be in the field of two steps.\n\n")
 	b.WriteString("| step | document | Rollcall's checks for the same | both | only the runbook | only Rollcall | the model |\n|---|---|---|---|---|---|---|\n")
 	for _, s := range Steps() {
 		var both, theirs, ours int
 		for _, r := range bad {
-			if !r.in(s) {
+			if !r.causeIn(s) {
 				continue
 			}
 			_, named := r.named()
@@ -687,8 +687,8 @@ func stepTable(b *strings.Builder, rows []row) {
 	}
 }
 
-// in reports whether a world's cause is in a step's field.
-func (r row) in(s Step) bool {
+// causeIn reports whether a world's cause is in a step's field.
+func (r row) causeIn(s Step) bool {
 	return slices.ContainsFunc(strs(s.Checks), func(id string) bool { return slices.Contains(r.truth(), id) })
 }
 
@@ -719,8 +719,8 @@ func links(list []string) string {
 	return strings.Join(out, ", ")
 }
 
-// beyond is what the worlds cannot show of either side.
-const beyond = `
+// notShown is what the worlds cannot show of either side.
+const notShown = `
 The runbook has, and Rollcall does not:
 
 - **The node from inside.** With the SSM agent online it asks systemd for kubelet and containerd (21), and tries the name server, the cluster's API and AWS's
@@ -744,7 +744,7 @@ Rollcall has, and no step of the document describes:
 func onlyOne(b *strings.Builder, rows []row) {
 	b.WriteString("\n## What only one of them sees\n")
 	var ours, theirs []string
-	for _, r := range of(rows, broken) {
+	for _, r := range rowsOf(rows, broken) {
 		_, level := r.best()
 		_, named := r.named()
 		id := r.truth()[0]
@@ -759,13 +759,13 @@ func onlyOne(b *strings.Builder, rows []row) {
 	slices.Sort(theirs)
 	fmt.Fprintf(b, "\nIn at least one world only Rollcall names: %s.\n", links(ours))
 	fmt.Fprintf(b, "\nIn at least one world only the runbook names: %s.\n", links(theirs))
-	b.WriteString(beyond)
+	b.WriteString(notShown)
 }
 
 func brokenTable(b *strings.Builder, rows []row) {
 	b.WriteString("\n## Each broken world\n\nThe runbook's column has the steps that warn, in the order of its report; **bold** is one that names the cause, *italic* one that shows a symptom of it.\n\n")
 	b.WriteString("| world | cause | runbook | Rollcall |\n|---|---|---|---|\n")
-	for _, r := range of(rows, broken) {
+	for _, r := range rowsOf(rows, broken) {
 		fmt.Fprintf(b, "%s%s |\n", r.half(), r.ourCell())
 	}
 }
@@ -841,8 +841,8 @@ func (r row) onlySymptom() bool {
 func healthyTable(b *strings.Builder, rows []row) {
 	b.WriteString("\n## Each healthy world\n\nEach is the nearest neighbour of a broken one: what tempts to a false alarm. Steps that warn, and causes that Rollcall names.\n\n")
 	b.WriteString("| world | runbook | Rollcall |\n|---|---|---|\n")
-	for _, r := range of(rows, healthy) {
-		fmt.Fprintf(b, "%s%s |\n", r.half(), links(r.accused()))
+	for _, r := range rowsOf(rows, healthy) {
+		fmt.Fprintf(b, "%s%s |\n", r.half(), links(r.falseAlarms()))
 	}
 	notes(b, rows)
 }
@@ -851,7 +851,7 @@ func healthyTable(b *strings.Builder, rows []row) {
 func notes(b *strings.Builder, rows []row) {
 	var list []string
 	for _, s := range Steps() {
-		if n := count(of(rows, healthy), func(r row) bool { return slices.Contains(r.warnings(), s.Number) }); n > 0 {
+		if n := count(rowsOf(rows, healthy), func(r row) bool { return slices.Contains(r.warnings(), s.Number) }); n > 0 {
 			list = append(list, fmt.Sprintf("%s %d", s.Number, n))
 		}
 	}

@@ -85,7 +85,7 @@ func TestPageIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	var looked []string
-	for i := 0; i < len(files); i += testfull.Of(1, 6) {
+	for i := 0; i < len(files); i += testfull.Count(1, 6) {
 		looked = append(looked, files[i])
 	}
 	rows := make([]row, len(looked))

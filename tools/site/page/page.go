@@ -109,7 +109,7 @@ func (p Checks) Check(c check.Check, example string) string {
 		fmt.Fprintf(&b, "Rollcall can do it where you let it: the remedy [`%s`](../../remedies.md#%s).\n\n", c.Remedy, c.Remedy)
 	}
 	b.WriteString("## How sure, and how it is told\n\n")
-	fmt.Fprintf(&b, "- %s\n- %s\n", sure(c), who(c))
+	fmt.Fprintf(&b, "- %s\n- %s\n", sure(c), detectedBy(c))
 	if c.Confidence != checks.Advice {
 		fmt.Fprintf(&b, "- %s\n- %s\n", urgent(c), ends(c))
 	}
@@ -183,8 +183,8 @@ func sure(c check.Check) string {
 	return "**Advice**: nothing fails because of it. It is no incident, and nobody is called."
 }
 
-// who tells which function finds it, and when.
-func who(c check.Check) string {
+// detectedBy tells which function finds it, and when.
+func detectedBy(c check.Check) string {
 	var list []string
 	if c.AtLaunch && c.IsWatchedBy(check.JoinCheck) {
 		list = append(list, "launch-watch within seconds of the launch")
@@ -576,7 +576,7 @@ func IssueCodes() (list []Code) {
 func codesByCheck(codes []Code) map[checkid.ID][]string {
 	by := map[checkid.ID][]string{}
 	for _, code := range codes {
-		id := text.Tell(code.Text).Check
+		id := text.Classify(code.Text).Check
 		by[id] = append(by[id], code.Name)
 	}
 	for id, names := range by {
@@ -619,7 +619,7 @@ func textsByCheck(pasted []Pasted) map[checkid.ID][]string {
 		if len(words) > longestText {
 			continue
 		}
-		id := text.Tell(s.Text).Check
+		id := text.Classify(s.Text).Check
 		begin := words[:min(len(words), 40)]
 		if len(by[id]) == mostTexts || !slices.Contains(s.Want, id) || slices.ContainsFunc(by[id], func(t string) bool { return strings.HasPrefix(t, begin) }) {
 			continue

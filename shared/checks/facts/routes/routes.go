@@ -20,20 +20,20 @@ type Scope struct {
 	S      *facts.View
 	Net    *path.Network
 	starts *facts.BootConfig
-	// Here are the running instances of the scope by subnet that have not
+	// PendingBySubnet are the running instances of the scope by subnet that have not
 	// joined and could have; those that are Ready nodes are not in it: nothing
 	// keeps them from joining.
-	Here map[string][]*snapshot.Instance
-	// All are the running instances of the scope by subnet, Ready nodes too.
-	All map[string][]*snapshot.Instance
-	// Fell are the instances of the scope by subnet that ended before they
+	PendingBySubnet map[string][]*snapshot.Instance
+	// RunningBySubnet are the running instances of the scope by subnet, Ready nodes too.
+	RunningBySubnet map[string][]*snapshot.Instance
+	// TerminatedBySubnet are the instances of the scope by subnet that ended before they
 	// joined, and neither on request nor because EC2 reclaimed them.
-	Fell map[string][]*snapshot.Instance
+	TerminatedBySubnet map[string][]*snapshot.Instance
 	// Ready are the instances that are Ready nodes.
-	Ready map[string]bool
-	Lots  []Table
-	// Blind are the Unknowns: what of the scope cannot be judged at all.
-	Blind []finding.Finding
+	Ready  map[string]bool
+	Tables []Table
+	// Unreadable are the Unknowns: what of the scope cannot be judged at all.
+	Unreadable []finding.Finding
 }
 
 // ForView returns the scope by route table.
@@ -45,7 +45,7 @@ func ForView(s *facts.View) *Scope {
 func NewScope(s *facts.View, subnets []string) *Scope {
 	c := &Scope{
 		S: s, Net: s.Network(), starts: s.Boot(), Ready: s.Ready(),
-		Here: map[string][]*snapshot.Instance{}, All: map[string][]*snapshot.Instance{}, Fell: map[string][]*snapshot.Instance{},
+		PendingBySubnet: map[string][]*snapshot.Instance{}, RunningBySubnet: map[string][]*snapshot.Instance{}, TerminatedBySubnet: map[string][]*snapshot.Instance{},
 	}
 	subnets = append(slices.Clone(subnets), c.place()...)
 	slices.Sort(subnets)
@@ -67,16 +67,16 @@ func NewScope(s *facts.View, subnets []string) *Scope {
 		key := table.ID + c.Net.Class(id)
 		i, ok := index[key]
 		if !ok {
-			i = len(c.Lots)
+			i = len(c.Tables)
 			index[key] = i
 			paths, _ := c.Net.Needs(id)
-			c.Lots = append(c.Lots, Table{S: s, Table: table, Paths: paths, Internet: c.Net.Internet(id)})
+			c.Tables = append(c.Tables, Table{S: s, Table: table, Paths: paths, Internet: c.Net.Internet(id)})
 		}
-		c.Lots[i].Subnets = append(c.Lots[i].Subnets, subnet)
+		c.Tables[i].Subnets = append(c.Tables[i].Subnets, subnet)
 	}
-	for i := range c.Lots {
-		l := &c.Lots[i]
-		l.Witness = c.witness(*l)
+	for i := range c.Tables {
+		l := &c.Tables[i]
+		l.ReadyNode = c.readyNode(*l)
 		if more := c.starts.Describing(c.waiting(l.IDs())); len(more) > 0 {
 			l.Paths, _ = c.Net.Needs(l.Subnets[0].ID, more...)
 		} else {
@@ -106,12 +106,12 @@ func (c *Scope) asking(l Table) *snapshot.Failure {
 func (c *Scope) place() []string {
 	if !c.S.Has(snapshot.Instances) {
 		if len(c.S.Scope.Instances) > 0 {
-			c.Blind = append(c.Blind, finding.Unread(c.S.Cluster.Name, slices.Clone(c.S.Scope.Instances), c.S.Why(snapshot.Instances)))
+			c.Unreadable = append(c.Unreadable, finding.Unread(c.S.Cluster.Name, slices.Clone(c.S.Scope.Instances), c.S.Why(snapshot.Instances)))
 		}
 		return nil
 	}
 	var subnets []string
-	suspects, well := c.S.Suspects()
+	suspects, well := c.S.Pending()
 	for _, i := range suspects {
 		subnet := facts.SubnetOf(c.S, i)
 		if subnet == "" {
@@ -119,30 +119,30 @@ func (c *Scope) place() []string {
 		}
 		subnets = append(subnets, subnet)
 		if i.Ended() {
-			c.Fell[subnet] = append(c.Fell[subnet], i)
+			c.TerminatedBySubnet[subnet] = append(c.TerminatedBySubnet[subnet], i)
 			continue
 		}
-		c.Here[subnet] = append(c.Here[subnet], i)
-		c.All[subnet] = append(c.All[subnet], i)
+		c.PendingBySubnet[subnet] = append(c.PendingBySubnet[subnet], i)
+		c.RunningBySubnet[subnet] = append(c.RunningBySubnet[subnet], i)
 	}
 	for _, i := range well {
 		if i.Subnet != "" && !i.Ended() {
 			subnets = append(subnets, i.Subnet)
-			c.All[i.Subnet] = append(c.All[i.Subnet], i)
+			c.RunningBySubnet[i.Subnet] = append(c.RunningBySubnet[i.Subnet], i)
 		}
 	}
 	return subnets
 }
 
-// witness is a Ready node in a table's subnets, where no instance waits beside
+// readyNode is a Ready node in a table's subnets, where no instance waits beside
 // it: whatever cannot be seen of the table's ways, they work.
-func (c *Scope) witness(l Table) string {
+func (c *Scope) readyNode(l Table) string {
 	found := ""
 	for _, id := range l.IDs() {
-		if len(c.Here[id]) > 0 || len(c.Fell[id]) > 0 {
+		if len(c.PendingBySubnet[id]) > 0 || len(c.TerminatedBySubnet[id]) > 0 {
 			return ""
 		}
-		for _, i := range c.All[id] {
+		for _, i := range c.RunningBySubnet[id] {
 			if found == "" && c.Ready[i.ID] {
 				found = i.ID
 			}
@@ -152,7 +152,7 @@ func (c *Scope) witness(l Table) string {
 }
 
 func (c *Scope) cannot(id string, f snapshot.Failure) {
-	c.Blind = append(c.Blind, finding.Unread(id, []string{id}, f))
+	c.Unreadable = append(c.Unreadable, finding.Unread(id, []string{id}, f))
 }
 
 // Stranded are the instances of the scope in the table's subnets that have not
@@ -162,16 +162,16 @@ func (c *Scope) Stranded(subnets []string) []string { return facts.IDs(c.waiting
 func (c *Scope) waiting(subnets []string) []*snapshot.Instance {
 	var list []*snapshot.Instance
 	for _, subnet := range subnets {
-		list = append(list, c.Here[subnet]...)
-		list = append(list, c.Fell[subnet]...)
+		list = append(list, c.PendingBySubnet[subnet]...)
+		list = append(list, c.TerminatedBySubnet[subnet]...)
 	}
 	return list
 }
 
 // Each judges every table, and adds what cannot be judged.
 func (c *Scope) Each(judge func(*Scope, Table) finding.Finding) []finding.Finding {
-	list := slices.Clone(c.Blind)
-	for _, l := range c.Lots {
+	list := slices.Clone(c.Unreadable)
+	for _, l := range c.Tables {
 		list = append(list, judge(c, l))
 	}
 	return list
@@ -242,7 +242,7 @@ func (c *Scope) Doubt(l Table) string {
 func (c *Scope) Counter(l Table) string {
 	var last time.Time
 	for _, id := range l.IDs() {
-		for _, i := range slices.Concat(c.Here[id], c.Fell[id]) {
+		for _, i := range slices.Concat(c.PendingBySubnet[id], c.TerminatedBySubnet[id]) {
 			if i.Launched.After(last) {
 				last = i.Launched
 			}
@@ -260,11 +260,11 @@ func (c *Scope) Counter(l Table) string {
 	return ""
 }
 
-// Excused is the finding on a table that is in doubt, if the table is not to be
+// Exempt is the finding on a table that is in doubt, if the table is not to be
 // accused: what became of its launches decides, and as long as none tells it
 // is Unknown. A launch that joined speaks for it, unless one that began later
 // is overdue.
-func (c *Scope) Excused(l Table, doubt string) (finding.Finding, bool) {
+func (c *Scope) Exempt(l Table, doubt string) (finding.Finding, bool) {
 	launches := c.S.Index()
 	joined := c.S.Ready()
 	ids := l.IDs()
@@ -292,7 +292,7 @@ func (c *Scope) Excused(l Table, doubt string) (finding.Finding, bool) {
 		f.Evidence = []finding.Evidence{{What: witness, Value: "is a Ready node, with no visible route to the internet: " + doubt}}
 		return f, true
 	}
-	return Beyond(l, path.Way{
+	return BeyondView(l, path.Way{
 		Verdict: path.LeavesView, At: l.Table.ID, Reason: doubt,
 		Hops: []path.Hop{{ID: ids[0]}, {ID: l.Table.ID}},
 	}), true
@@ -361,8 +361,8 @@ type Table struct {
 	// Asking is why it is not known whether an instance that waits asks EKS about the
 	// cluster, which only the internet leads to here; nil where that is known.
 	Asking *snapshot.Failure
-	// Witness is a Ready node that speaks for what cannot be seen; often empty.
-	Witness string
+	// ReadyNode is a Ready node that speaks for what cannot be seen; often empty.
+	ReadyNode string
 }
 
 func (l Table) IDs() []string {
@@ -445,24 +445,24 @@ func (l Table) API() path.Path {
 // works, whatever is seen of it (a proxy, say): its kubelet renews its lease
 // with the API every 10 seconds over it, and within a minute of the last time
 // it is not Ready any more (Kubernetes, "Node heartbeats").
-func (l Table) Proven() bool { return l.Witness != "" && l.API().Means == path.ByInternet }
+func (l Table) Proven() bool { return l.ReadyNode != "" && l.API().Means == path.ByInternet }
 
 // Works is the Pass of a table whose way is proven.
 func (l Table) Works() finding.Finding {
 	f := l.Pass()
-	f.Evidence = []finding.Evidence{{What: l.Witness, Value: "is a Ready node and reaches the API, although no working path is visible"}}
+	f.Evidence = []finding.Evidence{{What: l.ReadyNode, Value: "is a Ready node and reaches the API, although no working path is visible"}}
 	return f
 }
 
 // Rowless is a way whose first row is not known.
 func Rowless(w path.Way) bool { return w.Row.Target.Kind == "" }
 
-// Beyond is the Unknown for paths that leave what is read. Where a Ready node
+// BeyondView is the Unknown for paths that leave what is read. Where a Ready node
 // speaks for them, they work all the same.
-func Beyond(l Table, w path.Way) finding.Finding {
-	if l.Witness != "" {
+func BeyondView(l Table, w path.Way) finding.Finding {
+	if l.ReadyNode != "" {
 		f := l.Pass()
-		f.Evidence = []finding.Evidence{{What: l.Witness, Value: fmt.Sprintf("is a Ready node, on a path that cannot be followed beyond %s", w.At)}}
+		f.Evidence = []finding.Evidence{{What: l.ReadyNode, Value: fmt.Sprintf("is a Ready node, on a path that cannot be followed beyond %s", w.At)}}
 		return f
 	}
 	blocked := snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead}

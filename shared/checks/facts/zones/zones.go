@@ -45,8 +45,8 @@ type Zones struct {
 	Sources []NodeSource
 	// Pools reports whether something else than groups launches nodes too (Karpenter,
 	// Auto Mode). Blind is set where that is not known.
-	Pools bool
-	Blind bool
+	Pools       bool
+	PoolsUnread bool
 	// PoolsKnown reports whether it is known into which zones the NodePools launch.
 	PoolsKnown bool
 }
@@ -56,7 +56,7 @@ func ForView(s *facts.View) *Zones { return facts.Derive(s, "zones", newZoneView
 
 func newZoneView(s *facts.View) *Zones {
 	p := &Zones{S: s, NodesIn: map[string][]Node{}, Pools: s.Cluster.AutoMode || len(s.NodePools) > 0, PoolsKnown: poolZonesKnown(s)}
-	p.Blind = !s.Has(snapshot.Nodes) && !s.Has(snapshot.Instances)
+	p.PoolsUnread = !s.Has(snapshot.Nodes) && !s.Has(snapshot.Instances)
 	of := map[string]string{} // instance to group
 	zones := map[string]string{}
 	for _, g := range s.Groups {
@@ -385,7 +385,7 @@ func (p *Zones) failing() map[string]map[string]string {
 	}
 	for _, t := range p.S.Attempts().List {
 		if !t.Unsure {
-			note(t.Group, t.Zone, fmt.Sprintf("%s, %s", cmp.Or(string(t.Verdict.Class), t.Told), phrase.ClockTime(t.At)))
+			note(t.Group, t.Zone, fmt.Sprintf("%s, %s", cmp.Or(string(t.Verdict.Class), t.Status), phrase.ClockTime(t.At)))
 		}
 	}
 	if !p.S.Has(snapshot.LaunchHistory) {
@@ -1109,10 +1109,10 @@ func (p *Zones) Confidence(l VolumePlacement) finding.Confidence {
 	case l.Home.Held == heldBound:
 		c = finding.Likely
 	}
-	if c == finding.Certain && (p.Pools && !p.PoolsKnown || p.Blind || l.unsure || !p.S.Has(snapshot.Nodes) || len(p.ShiftsUnread()) > 0) {
+	if c == finding.Certain && (p.Pools && !p.PoolsKnown || p.PoolsUnread || l.unsure || !p.S.Has(snapshot.Nodes) || len(p.ShiftsUnread()) > 0) {
 		c = finding.Likely
 	}
-	if p.Blind && c == finding.Likely {
+	if p.PoolsUnread && c == finding.Likely {
 		c = finding.Possible
 	}
 	return c
