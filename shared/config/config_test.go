@@ -564,9 +564,9 @@ func TestWhose(t *testing.T) {
 	}
 }
 
-// TestWhoseByAlias: an alias is said where the settings give no name, and where no reader can
+// TestSpokeNameByAlias: an alias is said where the settings give no name, and where no reader can
 // take it for another account.
-func TestWhoseByAlias(t *testing.T) {
+func TestSpokeNameByAlias(t *testing.T) {
 	shop := spoke.ID{Account: "222233334444", Region: "us-west-2"}
 	for name, x := range map[string]struct {
 		spokes, alias, want string

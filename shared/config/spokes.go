@@ -134,7 +134,7 @@ func (c Config) Where() spoke.ID {
 }
 
 // SpokeName is the name by which people know the spoke of this configuration as long as its
-// account's alias is unknown: WhoseBy.
+// account's alias is unknown: SpokeNameBy.
 func (c Config) SpokeName() string { return c.SpokeNameBy("") }
 
 // SpokeNameBy is the name by which people know the spoke of this configuration: that of the
