@@ -28,7 +28,7 @@ import (
 // The colours of the first line. Each also stands beside words that say the same.
 const (
 	red    = "🔴" // nodes do not join, and it is known or certain
-	orange = "🟠" // nodes may not join, or nobody is affected yet
+	orange = "🟠" // nodes may not join, or none is affected yet
 	blue   = "🔵" // advice
 	yellow = "🟡" // the cause is gone, the proof is awaited
 	green  = "✅"
@@ -625,7 +625,7 @@ func (p *page) handled(i incident.Incident, o Options) {
 	p.add(parts...)
 }
 
-// RenderHome is the app's home page for somebody. Says is what came of what they pressed
+// RenderHome is the app's home page for a person. Says is what came of what they pressed
 // on it; empty for nothing. A home page has 100 blocks at most and a view 250 KB
 // (docs.slack.dev/reference/methods/views.publish); this has those of a message.
 func RenderHome(o overview.Overview, says string) slackapi.Message {
@@ -654,7 +654,7 @@ func RenderHome(o overview.Overview, says string) slackapi.Message {
 }
 
 // lineTop is the first line of a reply that the channel shows too: there it stands
-// alone, so that it says whose it is, and how things stand.
+// alone, so that it says its owner and state.
 func lineTop(i incident.Incident, n incident.Note, says saying) saying {
 	if restates(n) {
 		return say(headline(i))

@@ -26,7 +26,7 @@ func planTitle(of incident.Offer) string {
 	return continued(slacktext.Clip(title, 200))
 }
 
-// offers say what remedies would do or did, oldest first, and tells whether
+// offers say what remedies would do or did, oldest first, and reports whether
 // the plain fix is still for a person to do. Below is what belongs under the buttons.
 func (p *page) offers(i incident.Incident, o Options) (byHand bool, below []slackgo.RichTextElement) {
 	byHand = true
@@ -37,7 +37,7 @@ func (p *page) offers(i incident.Incident, o Options) (byHand bool, below []slac
 			below = append(below, p.offered(i, of, n)...)
 			byHand = false
 		case of.State == incident.Offered && !o.ranOut(of):
-			// Nobody can approve it here: the fix says what to do.
+			// It cannot be approved here: the fix says what to do.
 		default:
 			if l := p.outcome(of); len(l.items) > 0 {
 				told = append(told, l)
@@ -73,7 +73,7 @@ func latest(i incident.Incident) []incident.Offer {
 }
 
 // inHand reports whether the plan is being done, or was and is not judged yet:
-// nobody is to do the same now. Where it helped and the cause is there again,
+// the same is not to be done now. Where it helped and the cause is there again,
 // or where only part of it was done, the fix is shown.
 func inHand(of incident.Offer) bool {
 	return of.State == incident.Approved || of.State == incident.Acted && of.Run != nil && of.Run.Result == remedy.Done
@@ -524,7 +524,7 @@ func (p *page) named(i incident.Incident, n incident.Note) {
 	p.roll(list, n.Count)
 }
 
-// also names the checks that belong to this cause, so that nobody hunts them.
+// also names the checks that belong to this cause, so that they are not investigated.
 func (p *page) also(i incident.Incident) {
 	names := func(list []checkid.ID) []string {
 		s := make([]string, len(list))
@@ -548,7 +548,7 @@ func (p *page) also(i incident.Incident) {
 	p.add(parts...)
 }
 
-// notWatched says by which setting nobody looks any more.
+// notWatched says which setting ended the watch.
 func notWatched(i incident.Incident) string {
 	setting := "setting clusters"
 	if !i.Key.Spoke.Hub() {
@@ -578,7 +578,7 @@ func (o Options) ranOut(of incident.Offer) bool {
 	return o.Actions && of.State == incident.Offered && !of.Expires.IsZero() && !o.Now.IsZero() && !o.Now.Before(of.Expires)
 }
 
-// muted reports whether nobody is called now.
+// muted reports whether mentions are muted now.
 func (o Options) muted(i incident.Incident) bool {
 	return i.Mute != nil && (o.Now.IsZero() || o.Now.Before(i.Mute.Until))
 }
@@ -830,7 +830,7 @@ func isID(id, first string) bool {
 	return strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
-// person appends who somebody is: the name that Slack shows of the id, else
+// person appends a person: the name that Slack shows of the id, else
 // the name as we know it.
 func (l *line) person(u report.User) *line {
 	if isUser(u.ID) {

@@ -391,7 +391,7 @@ func (p *page) footer(i incident.Incident, o Options, checked time.Time) {
 	}
 	if address != "" {
 		// A link and not a button: Slack sends a press of a link button too, and
-		// puts a warning sign beside one that nobody acknowledges
+		// puts a warning sign beside one without an acknowledgment
 		// (slackapi/node-slack-sdk issue 869).
 		l.plain(" · ").link(address, "Open in console", nil)
 	}
@@ -401,7 +401,7 @@ func (p *page) footer(i incident.Incident, o Options, checked time.Time) {
 	p.add(l.section())
 }
 
-// urgency is the colour as a word: nobody has to see colours.
+// urgency is the colour as a word: readable without colors.
 func urgency(i incident.Incident) string {
 	switch colour, _ := verdict(i); colour {
 	case red:

@@ -411,7 +411,7 @@ func (p *page) silences(o overview.Overview, actions bool) {
 	}
 }
 
-// muted lists the incidents that somebody muted.
+// muted lists the muted incidents.
 func (p *page) muted(o overview.Overview) (lines []*line) {
 	for _, i := range o.Incidents {
 		if i.Muted(o.Now) && len(lines) < p.most(mostIncidents, 3) {
@@ -494,7 +494,7 @@ func RenderSilence(s silence.Silence, whose string, o Options) slackapi.Message 
 	return slackapi.Message{Text: slacktext.Notification(text), Blocks: slacktext.Fit(draw), Tag: slackapi.Tag{Key: "silence|" + s.SpokeCluster().String() + "|" + s.ID}}
 }
 
-// RenderSilenced is what whoever asked for a silence is told.
+// RenderSilenced is the reply to a request for a silence.
 func RenderSilenced(s silence.Silence, whose string, hides []incident.Incident, now time.Time) slackapi.Message {
 	o := overview.Overview{Now: now}
 	return answering(o, "Silenced: "+scopeOf(s, whose)+".", func(p *page) {

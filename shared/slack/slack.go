@@ -53,7 +53,7 @@ func addressesWell(i incident.Incident) string {
 		return "no longer urgent after " + slacktext.Span(outage(i)) + colon(slacktext.Clip(slacktext.OneLine(i.ClearedBy[left].Value), 120))
 	}
 	what := addressesAre(i)
-	if i.Key.Check != checkid.IPRunway { // how long it was foreseen tells nobody anything
+	if i.Key.Check != checkid.IPRunway { // how long it was foreseen is of no use
 		what += " after " + slacktext.Span(outage(i))
 	}
 	return what + colon(cameBack(i))
@@ -215,7 +215,7 @@ func (p *page) sketch(i incident.Incident) {
 	p.blocks = append(p.blocks, slackgo.NewImageBlockSlackFile(&slackgo.SlackFileObject{ID: s.File}, alt, "", nil))
 }
 
-// RenderAnswer is what a person is told of their press, and only they: what
+// RenderAnswer is the reply to a press, shown only to the person who pressed: what
 // was done; or that nothing was, why, and what to do instead.
 func RenderAnswer(a incident.Answer, now time.Time) slackapi.Message {
 	p := newPage(place{}, now, slacktext.WidestRoom)
@@ -374,7 +374,7 @@ func (l *line) decided(a incident.Answer) *line {
 	return l.by(a, "Somebody", " decided on this plan").plain(". The message says how.")
 }
 
-// by names who did something, and when: nobody is the subject without a name.
+// by names who did something, and when: it has no subject without a name.
 func (l *line) by(a incident.Answer, nobody, did string) *line {
 	if a.By == (report.User{}) {
 		l.plain(nobody)
@@ -395,7 +395,7 @@ func (l *line) known(t time.Time) *line {
 	return l.dated(t)
 }
 
-// words are a line as text alone. It calls nobody: ids of people stay ids.
+// words are a line as text alone. It mentions no one: ids of people stay ids.
 func words(l *line) string {
 	var b strings.Builder
 	for _, item := range l.items {
@@ -415,12 +415,12 @@ func words(l *line) string {
 	return b.String()
 }
 
-// RenderRefusal is what whoever typed a command is told who may not.
+// RenderRefusal is the reply to a command of a person who is not allowed to use it.
 func RenderRefusal(a incident.Answer, now time.Time) slackapi.Message {
 	return RenderSays(RefusalSays(a), now)
 }
 
-// RefusalSays is why somebody may not ask for what they typed or pressed on the home page.
+// RefusalSays is why a person is not allowed to request what they typed or pressed on the home page.
 func RefusalSays(a incident.Answer) string {
 	says := "Nothing was done. "
 	switch a.Reason {
@@ -439,7 +439,7 @@ func RefusalSays(a incident.Answer) string {
 }
 
 // maxAttached is the longest text of a file, in bytes. Slack shows texts up to
-// 1 MB as snippets; nobody reads more than this of an incident.
+// 1 MB as snippets; more than this of an incident is not read.
 const maxAttached = 256 << 10
 
 // Attached is the whole of what a reply had to shorten, as a text to be shared
@@ -649,12 +649,12 @@ func muteMenu() slackgo.BlockElement {
 
 // handleID is another one each time the menu was used: a client keeps what was chosen
 // in a menu as long as the block has the same id. It changes with nothing else, or
-// messages would be edited for an id that nobody sees.
+// messages would be edited for an invisible id.
 func handleID(i incident.Incident) string {
 	return "incident-" + strconv.Itoa(i.Number) + "-" + strconv.Itoa(i.Mutes)
 }
 
-// takeOver is the button by which somebody else takes an incident on. It asks
+// takeOver is the button by which another person takes an incident on. It asks
 // before: a slip of the hand would take it from who is at it.
 func takeOver(a incident.Ack, value string) *slackgo.ButtonBlockElement {
 	b := newButton(report.TakeOver, "Take over", value)

@@ -712,7 +712,7 @@ func TestReasonsHaveWords(t *testing.T) {
 	}
 }
 
-// The message says that the cluster was deleted, or that nobody knows.
+// The message says that the cluster was deleted, or that this is unknown.
 func TestClosedWithoutACure(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for _, test := range []struct {

@@ -611,7 +611,7 @@ func withVerdict(list []spotreport.Explanation, v spotreport.Verdict) []spotrepo
 	return some
 }
 
-// ruledOut are the explanations that nobody need follow, a line each.
+// ruledOut are the explanations that need no follow-up, a line each.
 func (p *page) ruledOut(list []spotreport.Explanation) {
 	ruled := withVerdict(list, spotreport.RuledOut)
 	var lines []*line

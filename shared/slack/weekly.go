@@ -582,7 +582,7 @@ func (p *page) faults(w report.Period, most int) {
 	}
 }
 
-// maxWeekWords is how large the words of a week may be, as JSON: a mail that somebody reads.
+// maxWeekWords is how large the words of a week may be, as JSON: a mail for people.
 const maxWeekWords = 40_000
 
 // weeklyLines is how many lines a list has there at most: a mail has no thread.

@@ -317,7 +317,7 @@ func TestWeekWords(t *testing.T) {
 	}
 }
 
-// What has no room is told.
+// What has no room is counted.
 func TestFittingLines(t *testing.T) {
 	line := incident.Line{Label: "a", Text: "b"}
 	more := func(text string) incident.Line { return incident.Line{Text: text} }

@@ -20,7 +20,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// wild makes incidents that nobody would.
+// wild makes incidents that do not occur.
 type wild struct{ *rand.Rand }
 
 func (w wild) text(most int) string {
@@ -244,7 +244,7 @@ func TestButtonsAreWhole(t *testing.T) {
 	}
 }
 
-// TestButtonsWhereTheyBelong: none where nobody answers them, and none on what
+// TestButtonsWhereTheyBelong: none where presses are not handled, and none on what
 // is over.
 func TestButtonsWhereTheyBelong(t *testing.T) {
 	open := with(incidentOf(noEgress(), nil), offers(offer(incident.Offered)))

@@ -111,7 +111,7 @@ type Element struct {
 	ActionID, BlockID, Value, Option string
 }
 
-// Pressed is what somebody wants.
+// Pressed is what a press requests.
 type Pressed struct {
 	Value
 	Action report.Action

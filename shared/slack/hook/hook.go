@@ -69,12 +69,12 @@ func (r Responder) ours(to string) bool {
 	return u.Scheme == "https" && (u.Host == "hooks.slack.com" || u.Host == "hooks.slack-gov.com")
 }
 
-// Tell says something to whoever pressed, and to nobody else.
+// Tell says something to the person who pressed, and only to them.
 func (r Responder) Tell(ctx context.Context, to, text string) error {
 	return r.send(ctx, to, map[string]any{"response_type": "ephemeral", "replace_original": false, "text": text})
 }
 
-// Answer tells whoever typed a command, and nobody else, a message with blocks, which are
+// Answer sends the person who typed a command, and only them, a message with blocks, which are
 // written as JSON. An address
 // takes five answers within half an hour
 // (docs.slack.dev/interactivity/handling-user-interaction).

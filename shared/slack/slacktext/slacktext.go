@@ -136,7 +136,7 @@ func OneLine(s string) string {
 }
 
 // Unbroken is clean text whose line breaks are spaces: a part of a sentence, whose
-// blanks at its ends count. What somebody wrote into a name or a tag of the account
+// blanks at its ends count. Text in a name or a tag of the account
 // cannot begin a line, which readers would take for Rollcall's own words.
 func Unbroken(s string) string { return strings.ReplaceAll(Clean(s), "\n", " ") }
 
@@ -150,7 +150,7 @@ func escape(s string) string {
 // stays within the limit.
 func Notification(s string) string { return escape(Clip(OneLine(s), MaxText/len("&amp;"))) }
 
-// Place is a cluster, and whose it is where that is said: "prod (payments)".
+// Place is a cluster, with its owner where that is set: "prod (payments)".
 func Place(cluster, whose string) string {
 	if whose = Clip(OneLine(whose), 40); whose == "" {
 		return cluster
