@@ -137,7 +137,7 @@ type Incident struct {
 	Events        int     `json:"events,omitempty"`
 	PendingEvents []Event `json:"untold,omitempty"`
 	// Published are the digests of the newest events that the bus has taken: by them an
-	// event is told from one that somebody else put there.
+	// event is recognized among those of other senders.
 	Published []string `json:"published,omitempty"`
 }
 
@@ -203,7 +203,7 @@ const (
 // item of the table may hold 400 KB (DynamoDB), a launch takes about 400 bytes.
 const MaxLaunches = 300
 
-// Muted reports whether nobody is to be called.
+// Muted reports whether mentions are muted.
 func (inc *Incident) Muted(now time.Time) bool {
 	return inc.Mute != nil && now.Before(inc.Mute.Until)
 }
@@ -234,7 +234,7 @@ func OfAddresses(id checkid.ID) bool {
 	return c.Breaks == catalog.Addresses || c.Shortage
 }
 
-// Answer is what a person is told of their press, and only they.
+// Answer is the reply to a press, shown only to the person who pressed.
 type Answer struct {
 	Reason AnswerReason `json:"reason"`
 	// By and When tell who decided before, or who acknowledged or muted, and
@@ -273,7 +273,7 @@ const (
 const (
 	NotAllowed       AnswerReason = "not-allowed"
 	NotResponder     AnswerReason = "not-responder"      // not among those of the setting responders
-	OtherWorkspace   AnswerReason = "other-workspace"    // of another company, or of nobody knows which
+	OtherWorkspace   AnswerReason = "other-workspace"    // of another company, or unknown
 	IsGuest          AnswerReason = "guest"              // of the own workspace
 	GuestNotRead     AnswerReason = "guest-not-read"     // whether they are one could not be looked up
 	WorkspaceNotRead AnswerReason = "workspace-not-read" // where they are from could not be looked up
@@ -297,7 +297,7 @@ const (
 	AskedJustNow     AnswerReason = "asked-just-now"     // Until
 	NotNow           AnswerReason = "not-now"            // the limit is reached, or a look failed: Until
 	CauseIsGone      AnswerReason = "cause-is-gone"      // there is nothing to fix any more
-	NotPassedOn      AnswerReason = "not-passed-on"      // slack-actions did not pass it on: somebody else made it up
+	NotPassedOn      AnswerReason = "not-passed-on"      // slack-actions did not pass it on: it was forged
 	Incomplete       AnswerReason = "incomplete"         // it names no channel, message or person
 	TooLate          AnswerReason = "too-late"           // it was on its way for too long, When it was pressed
 	FromFuture       AnswerReason = "from-the-future"    // When it is said to have been pressed
@@ -312,8 +312,8 @@ func (a Answer) Done() bool {
 	return false
 }
 
-// Proven reports whether a refusal may be told to the person whom the press names:
-// what a function made up calls nobody.
+// Proven reports whether a refusal may be sent to the person whom the press names:
+// what a function made up mentions no one.
 func (a Answer) Proven() bool { return a.Reason != NotPassedOn }
 
 // Attach is the file of a note that had to be shortened, on its way into the
@@ -324,7 +324,7 @@ type Attach struct {
 	Tries int `json:"tries,omitempty"`
 }
 
-// MostShares is how often a file may be shared of which nobody knows whether
+// MostShares is how often a file may be shared while it is unknown whether
 // Slack has it: once more than it should be.
 const MostShares = 2
 
@@ -769,7 +769,7 @@ func (inc Incident) Withheld(now time.Time) bool {
 }
 
 // stampLasts is how long a message may tell of an older look than the last: an edit for
-// that alone is made once an hour, and when somebody asked for a look.
+// that alone is made once an hour, and when a look was requested.
 const stampLasts = time.Hour
 
 // StampDue reports whether the message is to say anew when it was last looked at.
@@ -919,7 +919,7 @@ type Event struct {
 	Resource  string     `json:"resource"`
 
 	State State `json:"state"`
-	// Silenced reports whether somebody asked that nobody be told: it is recorded, and who calls
+	// Silenced reports whether a silence hides the incident: it is recorded, and who calls
 	// people for it does not.
 	Silenced bool `json:"silenced,omitempty"`
 	// Severity is what people are called by.
@@ -950,7 +950,7 @@ type Event struct {
 	// Words are what a person reads of it; nil in events that an earlier release left in
 	// the outbox.
 	Words *Words `json:"words,omitempty"`
-	// Muted reports whether a person wants nobody to be called now.
+	// Muted reports whether a person has muted the incident.
 	Muted bool `json:"muted,omitempty"`
 	// Ack is who has it.
 	Ack *Ack `json:"ack,omitempty"`
@@ -1016,7 +1016,7 @@ func (inc *Incident) AddActed(reason Reason, o Offer, at time.Time) {
 	}
 }
 
-// Word gives the events that nobody has worded yet the words that hold now. One that tells
+// Word gives the events without words the words that hold now. One that tells
 // of another state than that of now has none: words of a later moment would contradict it.
 func (inc *Incident) Word(words Words) {
 	for i := range inc.PendingEvents {

@@ -63,7 +63,7 @@ func TestCapacityIn(t *testing.T) {
 	}
 }
 
-// TestCapacityStands: what was counted is told while the launches stand as they did, for a
+// TestCapacityStands: what was counted is reported while the launches stand as they did, for a
 // quarter of an hour.
 func TestCapacityStands(t *testing.T) {
 	at := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
@@ -322,7 +322,7 @@ func TestChecksOfAddresses(t *testing.T) {
 
 // What needs no node as a proof.
 func TestByItself(t *testing.T) {
-	for check, want := range map[checkid.ID][2]bool{ // with nobody affected, and with one instance
+	for check, want := range map[checkid.ID][2]bool{ // with none affected, and with one instance
 		"zone/nodegroup-gap":         {true, true},
 		"addon/degraded":             {true, true},
 		"cluster/health":             {true, true},
@@ -581,7 +581,7 @@ func TestHowManyLaunchesAreKept(t *testing.T) {
 	}
 }
 
-// Of launches that are known, what changed is told; who missed roll call is told
+// Of launches that are known, what changed is reported; who missed the join check is reported
 // once.
 func TestWhoMissedRollCall(t *testing.T) {
 	with := func(statuses ...report.LaunchStatus) []report.Launch {
@@ -953,7 +953,7 @@ func TestWhatIsRead(t *testing.T) {
 	}
 }
 
-// What each reason does: what the bus is told, whether the thread gets a reply,
+// What each reason does: what the bus receives, whether the thread gets a reply,
 // and whether a mute drops that.
 func TestWhatEachReasonDoes(t *testing.T) {
 	type does struct {

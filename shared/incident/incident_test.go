@@ -49,7 +49,7 @@ func TestStampDue(t *testing.T) {
 	}
 }
 
-// What everybody in the channel is told at once, and what is an edit or a reply alone.
+// What is posted to the channel at once, and what is an edit or a reply alone.
 func TestWantsLine(t *testing.T) {
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	minutes := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Minute) }
@@ -151,7 +151,7 @@ func TestGotWorse(t *testing.T) {
 	}
 }
 
-// What is posted later, or never: a subnet without addresses that hurts nobody yet and that
+// What is posted later, or never: a subnet without addresses without impact yet and that
 // another message may explain.
 func TestWithheld(t *testing.T) {
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

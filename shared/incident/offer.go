@@ -17,7 +17,7 @@ import (
 	"rollcall/shared/routing"
 )
 
-// Ack is that somebody has taken an incident on.
+// Ack is the acknowledgment of an incident.
 type Ack struct {
 	By report.User `json:"by"`
 	At time.Time   `json:"at"`
@@ -27,7 +27,7 @@ type Ack struct {
 	From *report.User `json:"from,omitempty"`
 }
 
-// Mute is that nobody is to be called for an incident until a time.
+// Mute suppresses mentions for an incident until a time.
 type Mute struct {
 	By    report.User `json:"by"`
 	At    time.Time   `json:"at"`
@@ -109,8 +109,8 @@ func (o Offer) Over() bool {
 	return true
 }
 
-// RanOut are the newest offers of each remedy, of those that ran out and on which nobody
-// decided: a fresh plan may take their place.
+// RanOut are the newest offers of each remedy, of those that ran out and that were never
+// decided on: a fresh plan may take their place.
 func (inc *Incident) RanOut(now time.Time) (list []Offer) {
 	for i, o := range inc.Offers {
 		ran := o.State == Expired || o.State == Offered && !o.Expires.IsZero() && !now.Before(o.Expires)
@@ -167,7 +167,7 @@ func (inc *Incident) EndWait(o *Offer, says string) {
 	o.State, o.Says = Outdated, says
 }
 
-// OutdateOffers takes back offers on which nobody decided, approvals that were not
+// OutdateOffers takes back offers without a decision, approvals that were not
 // carried out, and waits.
 func (inc *Incident) OutdateOffers(says string, of func(Offer) bool) {
 	for i := range slices.Backward(inc.Offers) {
@@ -190,7 +190,7 @@ func (inc Incident) Replacing() bool {
 }
 
 // Fit gives the incident with as little left out as makes its record at most
-// limit bytes: first the details of what nobody has been told for long, then
+// limit bytes: first the details of what was last posted long ago, then
 // those of the rest. What happened, how often, and to how many always stays.
 func (inc Incident) Fit(limit int) Incident {
 	if inc.Size() <= limit {
@@ -239,8 +239,8 @@ func (inc *Incident) shortenUntold(whole int) {
 	}
 }
 
-// fewerUntold forgets changes, oldest first: who missed one is told by the
-// next how things stand. What opened and ended is told.
+// fewerUntold forgets changes, oldest first: a later one reports
+// the current state. What opened and ended is kept.
 func (inc *Incident) fewerUntold(most int) {
 	inc.PendingEvents = forgetFirst(inc.PendingEvents, most, func(e Event) bool { return e.Kind == EventChanged || e.Kind == EventCheckWanted })
 }
@@ -381,12 +381,12 @@ func (inc Incident) ByItself() bool {
 
 // Explains reports whether an incident can be the reason why instances did not
 // join, so that their symptoms need no message of their own. A mere
-// possibility is told beside the symptom, not instead of it.
+// possibility is reported beside the symptom, not instead of it.
 func (inc *Incident) Explains() bool {
 	return !inc.IsBlind() && (inc.Cause.Confidence == catalog.Certain || inc.Cause.Confidence == catalog.Likely)
 }
 
-// maxMore is how many affected launches beyond MaxLaunches are told apart by
+// maxMore is how many affected launches beyond MaxLaunches are kept apart by
 // id; 5,000 ids of 19 characters are about 110 KB of an item's 400.
 const maxMore = 5000
 
@@ -453,7 +453,7 @@ func (inc *Incident) Affects(id string) bool {
 	return found
 }
 
-// AddAffected takes in an affected launch, and tells whether it is a new one.
+// AddAffected takes in an affected launch, and reports whether it is a new one.
 func (inc *Incident) AddAffected(l report.Launch) (added bool) {
 	i, found := slices.BinarySearchFunc(inc.Launches, l.Instance, byInstance)
 	if found {
@@ -537,7 +537,7 @@ const (
 	longAgo = time.Hour
 )
 
-// wantsLine reports whether a person must know of this now. An edit calls nobody, and a reply
+// wantsLine reports whether a person must know of this now. An edit mentions no one, and a reply
 // only who wrote in the thread: it is shown in the channel too (DESIGN, section 17).
 func (inc *Incident) wantsLine(r Reason, at time.Time) bool {
 	last := Later(inc.Opened, inc.Lined)
@@ -820,7 +820,7 @@ func (inc *Incident) proves(l report.Launch) bool {
 	return l.Ready.After(inc.heldUntil()) || inc.IsSymptom() && inc.Affects(l.Instance)
 }
 
-// AddJoin keeps a launch that may be the proof, and tells whether it is kept:
+// AddJoin keeps a launch that may be the proof, and reports whether it is kept:
 // the first, because it is what people waited for, and the last, because it
 // still counts if the cause is found to have held longer.
 func (inc *Incident) AddJoin(l report.Launch) bool {

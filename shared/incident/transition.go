@@ -51,7 +51,7 @@ func proved(by report.Launch) Transition {
 }
 
 // Next is the step that an incident takes by what is known of it: the cause is
-// gone, back, proved to be gone, or nobody came to prove it within proofTime.
+// gone, back, proved to be gone, or not proved within proofTime.
 // One step may open the way to another: who asks goes on until there is none.
 func (inc Incident) Next(now time.Time, proofTime time.Duration) Transition {
 	switch inc.State {
@@ -97,7 +97,7 @@ func (inc *Incident) proofSince(since, now time.Time, proofTime time.Duration) T
 	return Transition{}
 }
 
-// neverSaid ends an incident that nobody was told of: nobody is told that it is over.
+// neverSaid ends an incident that was never posted: its end is not posted either.
 func neverSaid(how Resolution) Transition {
 	return Transition{To: Closed, Resolution: how, Reason: NotYet}
 }
@@ -117,7 +117,7 @@ func (inc Incident) AfterClusterDeleted(at time.Time) Transition {
 }
 
 // AfterUnwatched is the end of an incident whose cluster is not watched any more, since a
-// time. It is not called well: nobody looks. What was observed before, and comes late, does
+// time. It is not called well: it is not watched. What was observed before, and comes late, does
 // not open it again.
 func (inc Incident) AfterUnwatched(at time.Time) Transition {
 	if inc.State == Closed {
@@ -132,7 +132,7 @@ func (inc Incident) AfterUnwatched(at time.Time) Transition {
 }
 
 // AfterSilence is the end of an incident of which nothing was heard for long. It
-// is not called well: nobody knows.
+// is not called well: its state is unknown.
 func (inc Incident) AfterSilence(now time.Time) Transition {
 	if inc.State != Open && inc.State != Cleared || now.Sub(inc.Heard()) < MaxUnseen {
 		return Transition{}
@@ -261,7 +261,7 @@ const (
 	// IsDue is said to the bus alone: a remedy that waited is to be tried again.
 	IsDue Reason = "remedy-due"
 
-	// The rest is said to nobody.
+	// The rest is not posted.
 	PressRefused   Reason = "press-refused" // the answer tells why
 	IsMalformed    Reason = "malformed"     // a plan or run that is not what it says
 	NothingNew     Reason = "nothing-new"
@@ -297,7 +297,7 @@ const (
 	// EventActed: a remedy was done, or was tried and not wholly done. Its detail-type is
 	// "Rollcall Remedy Acted".
 	EventActed EventKind = "Acted"
-	// EventCheckWanted: somebody wants the cause to be looked at now. Its
+	// EventCheckWanted: a check of the cause was requested. Its
 	// detail-type is "Rollcall Check Wanted".
 	EventCheckWanted EventKind = "Check Wanted"
 )
@@ -315,7 +315,7 @@ func (k EventKind) DetailType() string {
 	return "Rollcall Incident " + string(k)
 }
 
-// Event is what the bus is told for a reason; empty for nothing.
+// Event is the bus event of a reason; empty for nothing.
 func (r Reason) Event() EventKind {
 	switch r {
 	case Opened:
@@ -447,11 +447,11 @@ type Severity string
 // The severities.
 const (
 	Critical Severity = "critical" // nodes do not join, and it is known or certain
-	Warning  Severity = "warning"  // nodes may not join, or nobody is affected yet
+	Warning  Severity = "warning"  // nodes may not join, or none is affected yet
 	Info     Severity = "info"     // advice, or over
 )
 
-// Severity is how urgent it is that somebody looks. It changes while an
+// Severity is how urgent a look is. It changes while an
 // incident lasts: what was foreseen comes true, the cause goes away.
 func (inc Incident) Severity() Severity {
 	meaning := catalog.Meaning(inc.Key.Check)
@@ -702,7 +702,7 @@ const (
 	Absent  Found = "absent"
 )
 
-// RecordVerdict records a verdict and tells whether it was the newest. Of two at the
+// RecordVerdict records a verdict and reports whether it was the newest. Of two at the
 // same time the failure counts.
 func (inc *Incident) RecordVerdict(of string, found Found, at time.Time) bool {
 	i, known := slices.BinarySearchFunc(inc.Verdicts, of, func(v Verdict, of string) int { return strings.Compare(v.Of, of) })
@@ -845,7 +845,7 @@ const WeekFormat = 1
 // Week is the detail of the event of a week in all that is watched, on the Rollcall bus
 // (events/schema/rollcall-weekly-report.json).
 type Week struct {
-	// ID is the same each time this event is sent, and however often the week is told.
+	// ID is the same each time this event is sent, and however often the week is sent.
 	ID     string         `json:"id"`
 	Format int            `json:"format"`
 	At     time.Time      `json:"at"`

@@ -308,7 +308,7 @@ func TestSubject(t *testing.T) {
 	}
 }
 
-// A message that may be in the channel has been told; one that nobody began to send has not.
+// A message that may be in the channel counts as posted; one whose sending never began does not.
 func TestTold(t *testing.T) {
 	var inc incident.Incident
 	if inc.Posted() {

@@ -96,7 +96,7 @@ func claimsSince(u *incident.Update, check checkid.ID) (at time.Time, does bool)
 	case check == checkid.IPRunway && (own == checkid.IPLeakedInterfaces || incident.IsShortage(own)):
 		return u.Seen, true // what was foreseen is here, or its reason
 	case check == checkid.IPScaleOutWillNotFit && own == checkid.IPLeakedInterfaces:
-		return u.Seen, true // the leak comes first; what lacks without it too is told when it is gone
+		return u.Seen, true // the leak comes first; what lacks without it too is reported when it is gone
 	case e.Apart && !e.Told.Before(u.Seen):
 		return time.Time{}, false
 	case exhaustsSubnet(u) && incident.IsShortage(check):
@@ -136,7 +136,7 @@ func (look *Look) passesNow(u *incident.Update) bool {
 }
 
 // OnlyAdvises reports whether a check still finds what an incident of addresses or of
-// launches is about, and so little of it that nobody is to be called: a few leaked
+// launches is about, and so little of it that no one is mentioned: a few leaked
 // interfaces that no cleanup takes, refused launches for which no pod waits any more.
 func OnlyAdvises(u *incident.Update, c diagnosis.Cause) bool {
 	breaks := catalog.Meaning(c.Check).Breaks
@@ -230,7 +230,7 @@ func (look *Look) noteAttached(o *incident.Update, cause diagnosis.Cause) {
 }
 
 // attachStarvedNodes brings nodes that are not Ready into what keeps the addresses of their
-// subnet from them (a leak, no free block), and tells whether that explains all
+// subnet from them (a leak, no free block), and reports whether that explains all
 // of them.
 func (look *Look) attachStarvedNodes(cause diagnosis.Cause) bool {
 	if !incident.IsStarvationSymptom(cause.Check) {

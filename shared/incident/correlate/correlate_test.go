@@ -18,7 +18,7 @@ import (
 func repeated(u *incident.Update) { u.Repeated = true }
 
 // A failure of addresses is brought into the incident that explains it, or comes
-// late from when that was there; else it is told of by itself.
+// late from when that was there; else it has a message of its own.
 func TestAttachToKnown(t *testing.T) {
 	cause := func(check checkid.ID, changes ...func(*diagnosis.Cause)) diagnosis.Cause {
 		c := diagnosis.Cause{Check: check, Resource: subnet, Title: "title"}

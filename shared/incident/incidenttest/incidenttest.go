@@ -168,7 +168,7 @@ func ReadyAt(minute int) func(*report.Observation) {
 	return func(o *report.Observation) { o.Launches[len(o.Launches)-1].Ready = At(minute) }
 }
 
-// TaggedAt makes the last launch one of which only Karpenter's tag tells that it joined.
+// TaggedAt makes the last launch one of which only Karpenter's tag shows that it joined.
 func TaggedAt(minute int) func(*report.Observation) {
 	return func(o *report.Observation) {
 		l := &o.Launches[len(o.Launches)-1]

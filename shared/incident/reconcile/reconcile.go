@@ -131,7 +131,7 @@ type reconciler struct{ correlate.Look }
 
 // causes are the diagnosis's causes and what could not be looked at; symptoms
 // come last, when it is known what explains them. Advice is no incident:
-// nothing failed because of it, and nobody is to be called for it.
+// nothing failed because of it, and no one is mentioned.
 func (rec *reconciler) causes() []diagnosis.Cause {
 	causes := slices.Concat(rec.Observation.Diagnosis.Causes, blindCauses(rec.Observation))
 	causes = slices.DeleteFunc(causes, func(c diagnosis.Cause) bool { return c.Confidence == catalog.Advice })
@@ -183,7 +183,7 @@ func sight(f snapshot.Failure) string {
 	return cmp.Or(f.Call, string(f.Source))
 }
 
-// silentAPI tells a call of the Kubernetes API that nobody answered.
+// silentAPI reports whether a call of the Kubernetes API got no response.
 func silentAPI(f snapshot.Failure) bool {
 	return strings.HasPrefix(f.Call, report.KubernetesAPI+": ") && (f.Reason == snapshot.Unreachable || f.Reason == snapshot.TimedOut)
 }
@@ -389,13 +389,13 @@ func remedyFor(f snapshot.Failure, of spoke.Cluster) string {
 }
 
 // couldRead reports whether an observation could read what the incident lacks. That
-// no failure is told is no proof; that the source was read in full is.
+// no failure is reported is no proof; that the source was read in full is.
 func (rec *reconciler) couldRead(u *incident.Update) bool {
 	if len(failuresOf(u.Cause, rec.Observation)) > 0 {
 		return false
 	}
 	// What was read of an API shows that it answers, and knows us; what of it is still refused
-	// is told by its own call.
+	// is reported by its own call.
 	if u.Key.Resource == report.KubernetesAPI || u.Key.Resource == snapshot.WholeKubernetesAPI {
 		return slices.ContainsFunc(u.Blind, func(b snapshot.Failure) bool { return slices.Contains(rec.Observation.Read, b.Source) })
 	}
@@ -665,7 +665,7 @@ const follows = 10 * time.Minute
 func (rec *reconciler) updateChart(u *incident.Update) {
 	turn := u.Phase()
 	if turn == "" && u.Chart.Due() && u.Touched {
-		u.Chart = &incident.Chart{At: u.Chart.At, Alt: cmp.Or(u.Chart.FileAlt, u.Chart.Alt), Of: u.Chart.FileOf, File: u.Chart.File, FileAlt: u.Chart.FileAlt, FileOf: u.Chart.FileOf} // nobody looks at it any more
+		u.Chart = &incident.Chart{At: u.Chart.At, Alt: cmp.Or(u.Chart.FileAlt, u.Chart.Alt), Of: u.Chart.FileOf, File: u.Chart.File, FileAlt: u.Chart.FileAlt, FileOf: u.Chart.FileOf} // no longer shown
 	}
 	if turn == "" || u.State != incident.Open && rec.Observation.At.Before(u.Cleared) {
 		return
@@ -750,7 +750,7 @@ func (rec *reconciler) decisionOn(u *incident.Update) (decision incident.Decisio
 	return incident.Decision{Incident: u.Incident, Reason: top, Changed: true}, true
 }
 
-// endsCause reports whether the thread is told now that the cause is gone, or that it is over.
+// endsCause reports whether the thread gets a reply now that the cause is gone, or that it is over.
 func endsCause(u *incident.Update) bool {
 	return slices.ContainsFunc(u.Reasons, func(r incident.Reason) bool {
 		return (r == incident.CauseGone || r == incident.IsProved || r == incident.IsUnproved) && !hovers(u, r)
@@ -766,7 +766,7 @@ func (rec *reconciler) addEvents(u *incident.Update, top incident.Reason) {
 	}
 }
 
-// mostComings is how often the thread is told that a subnet's addresses are
+// mostComings is how often the thread gets a reply that a subnet's addresses are
 // short again, or well again. The message always says how things stand, and for
 // which time.
 const mostComings = 3

@@ -363,7 +363,7 @@ func TestChartsFitTheMessage(t *testing.T) {
 	}
 }
 
-// Only incidents of addresses have pictures, and only while somebody looks.
+// Only incidents of addresses have pictures, and only while they are watched.
 func TestWhoGetsAPicture(t *testing.T) {
 	obs := incidenttest.Observe(incidenttest.Leaks(incidenttest.Hides(checkid.IPSubnetExhausted)), incidenttest.Route("i-1"), incidenttest.Launched("i-1", 0, report.Missed), chartOf(incidenttest.Subnet, 10), chartOf(incidenttest.Table, 10), incidenttest.Named("1"))
 	obs.At = incidenttest.At(5)
@@ -608,7 +608,7 @@ func TestClusterGone(t *testing.T) {
 	foreign := list[0].Clone()
 	foreign.Key.Cluster = "other"
 
-	// From before what is known: somebody looked before it was made anew.
+	// From before what is known: a look was taken before it was made anew.
 	if after, decisions := decided(list, goneAt(incidenttest.Noon.Add(-time.Minute)), incidenttest.Noon); len(decisions) > 0 || after[0].State != incident.Open {
 		t.Errorf("an answer of before closed it: %+v", decisions)
 	}
@@ -975,7 +975,7 @@ func TestNodegroupIncidentsCloseByThemselves(t *testing.T) {
 	}
 }
 
-// What was foretold of an instance that EC2 then takes back is nobody's work
+// What was foretold of an instance that EC2 then takes back needs no work
 // any more: it is withdrawn when a sweep finds the instance ended, and not
 // before, nor because its launch is only said to be gone. A route that is broken
 // stays broken whatever becomes of the instance.

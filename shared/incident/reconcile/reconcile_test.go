@@ -49,7 +49,7 @@ func TestCommandsNameTheirCluster(t *testing.T) {
 	}
 }
 
-// A delete that is denied blinds nobody.
+// A delete that is denied hides nothing.
 func TestDeniedDeletesAreNoBlindness(t *testing.T) {
 	c := blindCause(snapshot.Failure{Source: "leaked network interfaces", Reason: snapshot.Denied, Call: deletes}, nil, spoke.Cluster{})
 	if c.Title != "cannot delete leaked interfaces: ec2:DeleteNetworkInterface is denied" || strings.Contains(c.Why, "join") {
@@ -65,8 +65,8 @@ func TestDeletesWithoutACleaner(t *testing.T) {
 	}
 }
 
-// A cluster whose role is older than the rights to Karpenter's objects is told
-// how to give them, and that nothing else hangs on them.
+// A cluster whose role is older than the rights to Karpenter's objects gets a message
+// with how to grant them, and that nothing else hangs on them.
 func TestKarpenterRightsAreNamed(t *testing.T) {
 	c := blindCause(snapshot.Failure{Source: snapshot.NodePoolsOf, Reason: snapshot.Denied, Call: "kubernetes: list nodepools", Code: "Forbidden"}, []string{"karpenter/nodepool-limit"}, spoke.Cluster{})
 	if c.Title != "cannot read nodepools: kubernetes: list nodepools is denied" || !strings.Contains(c.Why, "Everything else is checked as usual") ||
@@ -223,7 +223,7 @@ func TestOrderOfCauses(t *testing.T) {
 	}
 }
 
-// What is said where a spoke's role cannot be assumed: whose it is stands in the headline,
+// What is said where a spoke's role cannot be assumed: its owner is in the headline,
 // and what to do is said for each way in which STS refuses.
 func TestWordsOfASpokeThatDoesNotLetIn(t *testing.T) {
 	for code, want := range map[string]string{
@@ -280,7 +280,7 @@ func TestWhatIsNotShownIsSaid(t *testing.T) {
 	}
 }
 
-// What the thread is told for each reason.
+// What the thread gets for each reason.
 func TestWhatANoteTells(t *testing.T) {
 	cause, gone := []finding.Evidence{{What: "cause"}}, []finding.Evidence{{What: "gone"}}
 	facts, blind := []report.Fact{{What: "known"}}, []snapshot.Failure{{Call: "known"}}

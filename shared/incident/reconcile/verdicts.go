@@ -22,7 +22,7 @@ func (rec *reconciler) applyVerdicts(u *incident.Update) {
 	rec.MarkRecovered(u)
 	u.DropOutdatedJoins()
 	for _, l := range rec.Observation.Launches {
-		// Of one of which only Karpenter's tag tells nobody saw that it was Ready.
+		// Where only Karpenter's tag shows the join, Ready was never observed.
 		if l.Status == report.Joined && l.Tagged.IsZero() && u.Concerns(l) {
 			if l.Ready.IsZero() {
 				l.Ready = rec.Observation.At
