@@ -163,7 +163,7 @@ type Freed struct {
 	Clusters   int `json:"clusters,omitempty"`
 }
 
-// Quiet is a silence, and whose it is.
+// Quiet is a silence and its owner.
 type Quiet struct {
 	silence.Silence
 	Whose string `json:"whose,omitempty"`
@@ -291,7 +291,7 @@ func (p Period) Gaps() bool {
 	})
 }
 
-// NextKind is what somebody is to do.
+// NextKind is what is to be done.
 type NextKind string
 
 // What to do next, the most urgent first.

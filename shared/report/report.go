@@ -90,7 +90,7 @@ const Format = 1
 // at for want of it is all of a spoke.
 const AssumeRole = "sts:AssumeRole"
 
-// KubernetesAPI stands for the Kubernetes API of a cluster where nobody answers there: what
+// KubernetesAPI stands for the Kubernetes API of a cluster where it does not respond: what
 // is asked of it fails together, and is one fault.
 const KubernetesAPI = "kubernetes"
 
@@ -272,13 +272,13 @@ const CommandKind = "command"
 
 // Commands stands for the cluster in what is of no cluster in particular. On the queue a
 // person's commands come behind one another, and hold up nothing that is observed and
-// nobody else's. No cluster has such a name.
+// no other person's. No cluster has such a name.
 const Commands = "(commands)"
 
-// Verb is what somebody wants to know or to be done.
+// Verb is what a command requests.
 type Verb string
 
-// The verbs. OpenHome is not typed: somebody opened the app's home page.
+// The verbs. OpenHome is not typed: a person opened the app's home page.
 const (
 	AskHelp      Verb = "help"
 	AskStatus    Verb = "status"
@@ -294,7 +294,7 @@ const (
 // EndSilence is the action_id of the button that ends a silence.
 const EndSilence Action = "unsilence"
 
-// Ask is what somebody typed after /rollcall, or pressed, understood.
+// Ask is a parsed command, typed after /rollcall or pressed.
 type Ask struct {
 	Verb Verb `json:"verb"`
 	// Cluster is as it was named: without an account it is the hub's own.
@@ -569,14 +569,14 @@ const (
 	AlertChangeKind  = "alert"
 )
 
-// Action is what somebody did in Slack. It is also the action_id of the
+// Action is what a person did in Slack. It is also the action_id of the
 // button or menu.
 type Action string
 
 // The actions. A mute's length is the menu option's value: 1h, 4h, 24h.
 const (
 	Acknowledge Action = "acknowledge"
-	TakeOver    Action = "take-over" // what somebody else has acknowledged
+	TakeOver    Action = "take-over" // what another person has acknowledged
 	MuteFor     Action = "mute"
 	Unmute      Action = "unmute"
 	CheckAgain  Action = "check"
@@ -691,7 +691,7 @@ const (
 // A press reaches report through the results queue, to which every detector may
 // send. What proves that Slack signed it is a record in the table with the hash
 // of the message: only slack-actions may write records of that kind (IAM,
-// dynamodb:LeadingKeys), so that nobody else can bring a press about. A queue of
+// dynamodb:LeadingKeys), so that no other sender can forge a press. A queue of
 // its own would prove the same, and be polled by Lambda day and night for a few
 // presses a week.
 

@@ -146,7 +146,7 @@ func TestPeriodIsBounded(t *testing.T) {
 	}
 }
 
-// What to do next is the worst thing that nobody has, and one of each kind.
+// What to do next is the worst thing without an owner, and one of each kind.
 func TestNext(t *testing.T) {
 	at := aPeriod().At
 	open := report.PeriodIncident{Cluster: "prod", Severity: "critical", Opened: at.Add(-time.Hour)}

@@ -65,8 +65,8 @@ func Weekly(by string, p Period) Summary {
 // WeeklyID is the id of the summary of the week that ended before a day.
 func WeeklyID(to time.Time) string { return "weekly/" + to.UTC().Format(time.DateOnly) }
 
-// Failed is how many Spot launches came to no node for a reason that somebody
-// should know: nobody ended them on purpose.
+// Failed is how many Spot launches came to no node for a reason that people
+// should know: they were not ended on purpose.
 func (s Summary) Failed() int { return Failed(s.Spot.Spot) }
 
 // Failed is how many launches of a funnel came to no node by themselves.
