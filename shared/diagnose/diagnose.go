@@ -232,7 +232,7 @@ const (
 	maxTitle    = 70   // runes
 )
 
-// maxPassed is how much of a pass is told: what an incident that it closes
+// maxPassed is how much of a pass is reported: what an incident that it closes
 // shows. There are dozens of passes in each diagnosis.
 const maxPassed = 2
 
@@ -490,9 +490,9 @@ func (r *ranking) add(res checks.Result) {
 }
 
 // weigh makes advice of likely and possible findings that explain nothing:
-// where every node is Ready, they accuse nobody. What sees ahead explains
+// where every node is Ready, they flag no node. What sees ahead explains
 // nothing yet, and stays. Of an instance that still has time to join only what
-// is certain is told.
+// is certain is reported.
 func (r *ranking) weigh() {
 	waiting := make(map[string]bool, len(r.s.Launches))
 	for _, l := range r.s.Launches {

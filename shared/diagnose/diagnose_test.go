@@ -309,7 +309,7 @@ func withoutPolicy(name string) func(*snapshot.Snapshot) {
 	}
 }
 
-// ownCNIRole gives aws-node a role that may do what is told.
+// ownCNIRole gives aws-node a role that may do what is listed.
 func ownCNIRole(action string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) {
 		s.CNI.Role = cniRole
@@ -688,7 +688,7 @@ func TestLeakExplainsTheShortage(t *testing.T) {
 	}
 }
 
-// A leak that is much is told although no node suffers yet; one that is little
+// A leak that is large is reported although no node suffers yet; one that is little
 // is not.
 func TestLeakIsToldByItsSize(t *testing.T) {
 	for n, want := range map[int]checks.Confidence{1: checks.Advice, 6: checks.Likely} {
@@ -895,7 +895,7 @@ func degraded(status, code string, resources ...string) func(*snapshot.Snapshot)
 	}
 }
 
-// What EKS says of a nodegroup is told once, by the name that is nearest to
+// What EKS says of a nodegroup is reported once, by the name that is nearest to
 // the cause.
 func TestNodegroupIssuesHaveOneName(t *testing.T) {
 	const spot = "Max spot instance count exceeded. Launching EC2 instance failed."

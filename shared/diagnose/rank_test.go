@@ -134,7 +134,7 @@ func TestRankConfidenceOfTheFindingWins(t *testing.T) {
 }
 
 // TestOptional holds that what was not looked at beside the rest is no Unknown, and is
-// told of a symptom that has no cause, for the instances that it is about.
+// reported with a symptom that has no cause, for the instances that it is about.
 func TestOptional(t *testing.T) {
 	list := append(catalogue(), checks.Check{Entry: catalog.Entry{ID: "f/optional", Optional: true, Confidence: checks.Likely}})
 	denied := func(covers ...string) checks.Result {
@@ -184,7 +184,7 @@ func TestOptionalOnce(t *testing.T) {
 	}
 }
 
-// A cause that has no instances is told with the nodegroups of its groups.
+// A cause that has no instances is reported with the nodegroups of its groups.
 func TestNodegroupsOfGroups(t *testing.T) {
 	s := &snapshot.Snapshot{Groups: []snapshot.Group{
 		{Name: "eks-workers-1", Subnets: []string{"subnet-1"}, Tags: map[string]string{"eks:nodegroup-name": "workers"}},
@@ -464,7 +464,7 @@ func TestRankRules(t *testing.T) {
 	}
 }
 
-// The words of symptoms that nothing explains: one is told as it is, several
+// The words of symptoms that nothing explains: one is printed as it is, several
 // with their count.
 func TestWordsOfSymptoms(t *testing.T) {
 	s := &snapshot.Snapshot{}
@@ -494,7 +494,7 @@ func TestLower(t *testing.T) {
 	}
 }
 
-// What fits is told whole; one more is counted or cut.
+// What fits is printed whole; one more is counted or cut.
 func TestBounded(t *testing.T) {
 	lines := func(n int) []checks.Evidence {
 		var list []checks.Evidence

@@ -356,7 +356,7 @@ func TestTwoFaults(t *testing.T) {
 			Symptoms: []checks.ID{"node/not-ready"},
 		}},
 		{"tight subnet and no route to the internet", list{tight, noWayOut}, said{
-			// Advice: it keeps nobody from joining.
+			// Advice: it keeps no node from joining.
 			Causes:   []string{none, "ip/subnet-exhausted " + w.Private},
 			Symptoms: []checks.ID{"node/not-registered"},
 		}},
@@ -374,7 +374,7 @@ func TestTwoFaults(t *testing.T) {
 			Symptoms: []checks.ID{"node/not-ready"},
 		}},
 		{"reclaimed in a subnet without a route to the internet", list{noWayOut, reclaimed}, said{
-			// What EC2 takes back accuses nobody, and hides nothing of the subnet.
+			// What EC2 takes back flags no node, and hides nothing of the subnet.
 			Causes: []string{none, "spot/reclaimed-before-join " + w.Nodegroup},
 		}},
 		{"one reclaimed, one waiting in a subnet without a route to the internet", list{noWayOut, reclaimed, another}, said{

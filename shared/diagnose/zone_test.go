@@ -132,7 +132,7 @@ type town struct{ *snapshot.Snapshot }
 
 const waiting = "0/3 nodes are available: 3 node(s) had volume node affinity conflict. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
 
-// newTown has the zones a to d, of which the groups' own are told, and nothing
+// newTown has the zones a to d, of which the groups' own are known, and nothing
 // else.
 func newTown() town {
 	s := snapshottest.PrivateWithNAT()
