@@ -112,9 +112,9 @@ func (d Detector) IgnoreNoCluster(ctx context.Context, cluster string, err error
 
 // Look is what is made of a snapshot.
 type Look struct {
-	// Checks are run; none: only what could be read, and what not, is told.
+	// Checks are run; none: only what was read, and what was not, is reported.
 	Checks []checks.Check
-	// Launches are told as they stand.
+	// Launches are reported without a verdict.
 	Launches []report.Launch
 	// Unknown is what cannot be judged beside what the checks say so of.
 	Unknown []diagnosis.Unknown
@@ -166,7 +166,7 @@ func (d Detector) Tell(ctx context.Context, o report.Observation) error {
 	if err := d.Results.SendResult(ctx, o); err != nil {
 		return err
 	}
-	// After the message: nobody waits for it.
+	// After the message: nothing waits for it.
 	d.Evidence.Keep(about)
 	return nil
 }
@@ -466,7 +466,7 @@ func KeepEvidence(e lambda.Env) *evidence.Keeper {
 }
 
 // NewReader makes a function's reader of what its invocations share, whose answers are
-// told to the keeper.
+// passed to the keeper.
 func NewReader(e lambda.Env, k *evidence.Keeper) *gather.Reader {
 	r := gather.New(k.Recording(e.Watched())).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader).
 		Relaying(via.New(e.AsksRelays(), e.Config.RolePrefix, e.Config.Relays, Uses(e)))
@@ -493,7 +493,7 @@ func aboutEvidence(o report.Observation) evidence.About {
 	return a
 }
 
-// maxActivities is how many scaling activities of a group are told: the last
+// maxActivities is how many scaling activities of a group are reported: the last
 // ones show what is happening, the rest is a link away.
 const maxActivities = 3
 
@@ -599,7 +599,7 @@ func Launch(in snapshot.Instance, started time.Time) outcome.Launch {
 	}
 }
 
-// Fresh is the record of a launch that nobody has recorded. It began when EC2
+// Fresh is the record of a launch without a record. It began when EC2
 // says, or earlier where an event knows better.
 func Fresh(cluster string, in snapshot.Instance, clock time.Time, learned Learned) store.LaunchRecord {
 	started := in.Launched
@@ -619,7 +619,7 @@ func Record(cluster string, in snapshot.Instance, l outcome.Launch, allowed outc
 	}
 }
 
-// Expected is what the checks are told of a launch.
+// Expected returns what the checks read of a launch.
 func Expected(l store.LaunchRecord) snapshot.ExpectedJoin {
 	e := snapshot.ExpectedJoin{
 		Instance: l.Instance, Started: l.Started, Due: l.Due, Samples: l.Samples, Usual: l.Usual,
@@ -652,8 +652,8 @@ func machine(in snapshot.Instance) *store.Machine {
 	return m
 }
 
-// owner tells a tag that says whose an instance is; the others are nobody's
-// business here.
+// owner reports whether a tag names an instance's owner. The other tags are
+// not read here.
 func owner(key string) bool {
 	for _, prefix := range []string{"aws:", "eks:", "kubernetes.io/cluster/", "k8s.io/", "karpenter.", "alpha.eksctl.io/"} {
 		if strings.HasPrefix(key, prefix) {
@@ -787,7 +787,7 @@ func absent(s *snapshot.Snapshot) []string {
 // Soon is how soon the roll of a launch is called that is not due yet. A healthy
 // node is Ready in about a minute, most within two: the sooner its outcome is
 // known, the sooner an incident that waits for it has its proof, the fewer end
-// unseen, and if it is reclaimed a little later nobody takes it for one that
+// unseen, and if it is reclaimed a little later it is not taken for one that
 // never joined.
 const Soon = time.Minute
 

@@ -167,7 +167,7 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
-// TestClaimIsRemembered: what the NodeClaim of a launch said is told to the checks
+// TestClaimIsRemembered: what the NodeClaim of a launch said reaches the checks
 // after Karpenter has deleted it.
 func TestClaimIsRemembered(t *testing.T) {
 	at := time.Date(2026, 11, 20, 14, 48, 0, 0, time.UTC)
@@ -339,7 +339,7 @@ func TestRun(t *testing.T) {
 	if o.By != "join-check" || o.ID != "join-check/prod/2026-11-20T14:59:06Z" || len(o.Launches) != 1 || len(o.Diagnosis.Unknown) != 1 || !o.Sweep || !slices.Equal(o.Absent, []string{"i-9"}) {
 		t.Errorf("observation %+v", o)
 	}
-	// Without checks only what could be read is told.
+	// Without checks only what could be read is reported.
 	if o := Judge("eni-cleanup", snap, Look{}); cmp.Diff(diagnosis.Diagnosis{}, o.Diagnosis) != "" {
 		t.Errorf("nothing was asked, and %+v is said", o.Diagnosis)
 	}
@@ -372,9 +372,9 @@ func (j *journal) Create(context.Context, string, string, string, []byte) error 
 	return errors.New("AccessDenied")
 }
 
-// TestToldBeforeKept: what was found is told first, with the key; what is kept comes when
-// the work is done, and is no failure of it. Of advice, of what is well and of what nobody
-// was told nothing is kept.
+// TestToldBeforeKept: what was found is sent first, with the key; what is kept comes when
+// the work is done, and is no failure of it. Of advice, of what is well and of what has no
+// message nothing is kept.
 func TestToldBeforeKept(t *testing.T) {
 	down := errors.New("down")
 	for name, test := range map[string]struct {

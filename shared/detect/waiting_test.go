@@ -124,7 +124,7 @@ func TestWaitingOnANode(t *testing.T) {
 	}
 }
 
-// Pods that were not read are unknown, those that nobody was to read are not said to be.
+// Pods that were not read are unknown, those that were not to be read are not.
 func TestWaitingUnread(t *testing.T) {
 	s := oneGroup()
 	delete(s.Read, snapshot.WaitingPods)
@@ -138,7 +138,7 @@ func TestWaitingUnread(t *testing.T) {
 	}
 }
 
-// A cause's pods are told with their owners.
+// A cause's pods are reported with their owners.
 func TestWithWorkloads(t *testing.T) {
 	s := oneGroup()
 	s.WaitingPods = []snapshot.WaitingPod{unscheduled("db-0", "StatefulSet db", "", nil), unscheduled("db-1", "StatefulSet db", "", nil)}

@@ -104,10 +104,10 @@ type Launches interface {
 	SaveLaunch(ctx context.Context, l store.LaunchRecord) error
 }
 
-// races is how often a record is read again that somebody else has written.
+// races is how often a record is read again that another writer changed.
 const races = 3
 
-// LostRaces is the error that somebody else wrote a record each time.
+// LostRaces is the error that another writer changed a record each time.
 type LostRaces struct{ ID string }
 
 func (e *LostRaces) Error() string {
@@ -345,7 +345,7 @@ func RefusedOf(cluster string, s *snapshot.Snapshot, learned Learned) []store.La
 }
 
 // RefusedCall is the launch that a refused call was, of whoever its tags name:
-// those of the request, or of its launch template. It is told by the one class of
+// those of the request, or of its launch template. It is named by the one class of
 // its errors that is for sure no shortage, else by the one that most of the types
 // and subnets were told.
 func RefusedCall(t event.Trigger, tags map[string]string) snapshot.RefusedLaunch {
@@ -490,8 +490,8 @@ func (r *Runs) Launches() []snapshot.RefusedLaunch {
 	return list
 }
 
-// SaveRuns remembers what has changed. Where somebody else has written meanwhile
-// again gives the runs anew: what is seen only adds up.
+// SaveRuns remembers what has changed. Where another writer was first, changing
+// the record again is safe: what is seen only adds up.
 func (d Detector) SaveRuns(ctx context.Context, table RefusedTable, r *Runs, again func(context.Context) (*Runs, error)) error {
 	for range races {
 		err := r.save(ctx, table)
