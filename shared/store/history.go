@@ -272,7 +272,7 @@ func (l LaunchRecord) code() string {
 	return l.EndedCode
 }
 
-// Learn takes facts in and concludes from them how the launch ended. It tells
+// Learn takes facts in and concludes from them how the launch ended. It reports
 // whether the record says anything else now.
 func (l *LaunchRecord) Learn(f outcome.Facts) (changed bool) {
 	before := *l
@@ -290,7 +290,7 @@ func (l *LaunchRecord) Learn(f outcome.Facts) (changed bool) {
 }
 
 // endStatus brings the status in line with the end: what has ended is waited
-// for no more, and what nobody waits for any more has an end.
+// for no more, and what is no longer waited for has an end.
 func (l *LaunchRecord) endStatus() {
 	switch {
 	case l.End == snapshot.Joined:
@@ -305,7 +305,7 @@ func (l *LaunchRecord) endStatus() {
 }
 
 // Losing reports whether an end at that time is the end of a node that had joined not
-// long before, and that nobody has taken it down yet. A zero time is not known.
+// long before, and is not recorded yet. A zero time is not known.
 func (l LaunchRecord) Losing(at time.Time) bool {
 	return l.Status == outcome.Joined && !l.Ready.IsZero() && l.Ended.IsZero() &&
 		(at.IsZero() || at.Sub(l.Ready) <= snapshot.LostWithin)
@@ -415,7 +415,7 @@ type Machine struct {
 	Plugin       string            `json:"plugin,omitempty"`   // version of the VPC CNI when it was first looked at
 	Metadata     string            `json:"metadata,omitempty"` // its endpoint: enabled, disabled
 	HopLimit     int               `json:"hopLimit,omitempty"`
-	Tags         map[string]string `json:"tags,omitempty"` // those that tell whose it is
+	Tags         map[string]string `json:"tags,omitempty"` // those that name its owner
 }
 
 // Claim is a NodeClaim as it was at some time.

@@ -378,7 +378,7 @@ func TestHistoryIsBounded(t *testing.T) {
 		{n: 100, most: 1000, want: 100},
 		{n: 9_000, most: 7_000, want: 6_999}, // over several pages and two days
 		{n: 9_000, most: 2_300, want: 2_299}, // a page, to the launch
-		{n: 3_000, most: 3_000, want: 2_999}, // whether there are more nobody looked
+		{n: 3_000, most: 3_000, want: 2_999}, // not checked whether there are more
 		{n: 3_000, most: 3_001, want: 3_000},
 	} {
 		s := New(&pager{until: now, n: test.n}, "t").WithClock(func() time.Time { return now })

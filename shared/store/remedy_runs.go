@@ -139,7 +139,7 @@ func (s *Store) late(ctx context.Context, cluster string, r optin.Remedy, now ti
 
 // CountDeed counts what a run changes against the limit of its remedy in its
 // cluster within an hour. Where the limit is reached it counts nothing and gives
-// when there is room; zero tells that the run is counted. The same run is
+// when there is room; zero if the run is counted. The same run is
 // counted once, from the last time on. Two at once cannot both be the last: it
 // is written over the version that was read.
 func (s *Store) CountRun(ctx context.Context, d remedy.Run, most int) (room time.Time, err error) {
@@ -238,7 +238,7 @@ const sightingPrefix = "sighting#"
 // reads.
 const sightingFormat = 1
 
-// keepSightings is how long a sighting that nobody renews is remembered. One
+// keepSightings is how long a sighting that is not renewed is remembered. One
 // that was forgotten costs the interface another run.
 const keepSightings = 30 * 24 * time.Hour
 
@@ -348,7 +348,7 @@ func RecordSilences() spec.Grant {
 const sweptPrefix = "swept#"
 
 // keepSwept is how long it is remembered: the weekly message tells of a week that began two
-// weeks ago at most, also of clusters that nobody has looked at since.
+// weeks ago at most, also of clusters not swept since.
 const keepSwept = 22 * 24 * time.Hour
 
 // SaveSweep writes when a cluster was last looked at, over whatever is there.

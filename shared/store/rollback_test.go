@@ -351,7 +351,7 @@ func TestLimitTellsWhenThereIsRoom(t *testing.T) {
 	}
 }
 
-// A subnet is looked at every five minutes for ten days; one day nobody rolls up.
+// A subnet is looked at every five minutes for ten days; one day is not rolled up.
 func TestSamplesAreRolledUp(t *testing.T) {
 	now := start.Truncate(time.Hour)
 	s := open(t, &now)

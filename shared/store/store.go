@@ -76,7 +76,7 @@ func wait(ctx context.Context, d time.Duration) error {
 const actPrefix = "act#"
 
 // RecordAct writes the audit record of a press, once: a record that is there
-// already stays as it is, and is no error. It tells whether this call wrote it.
+// already stays as it is, and is no error. It reports whether this call wrote it.
 func (s *Store) RecordAct(ctx context.Context, a incident.ActRecord) (created bool, _ error) {
 	if a.Key.Spoke != s.t.Spoke {
 		return false, fmt.Errorf("write the press of %s: %w", a.Key.Name(), table.ErrForeign)
@@ -147,7 +147,7 @@ func (s *Store) SaveAlias(ctx context.Context, a Alias) error {
 	}, table.AnyVersion)
 }
 
-// Alias reads what the alias of the store's account is; false where nobody has asked.
+// Alias reads what the alias of the store's account is; false where it was not read.
 func (s *Store) Alias(ctx context.Context) (Alias, bool, error) {
 	list, err := table.Partition[Alias](ctx, s.t, s.t.Key(aliasPrefix, ""), aliasFormat, "the account's alias")
 	if err != nil || len(list) == 0 {
@@ -179,7 +179,7 @@ func (s *Store) RecordAudit(ctx context.Context, a leak.Audit) (_ leak.Audit, cr
 		return leak.Audit{}, false, err
 	}
 	if len(list) == 0 {
-		// It expired in between: nobody asks for what is a year old.
+		// It expired in between: records of a year ago are not read.
 		return leak.Audit{}, false, fmt.Errorf("the audit record %s is gone: %w", auditKey(a), taken)
 	}
 	return list[0], false, nil

@@ -326,7 +326,7 @@ func TestBackoffs(t *testing.T) {
 	if diff := cmp.Diff(silent, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	// What answers again is remembered no more, and what nobody writes for a day.
+	// What answers again is remembered no more, nor what is not written for a day.
 	well, _ := backoff.After(got, backoff.Answered, backoff.Silence{}, now, 5*time.Minute)
 	expect.OK(t, s.SaveBackoff(t.Context(), well))
 	if gone, err := s.Backoff(t.Context(), "prod"); err != nil || gone.Version != 0 {

@@ -38,10 +38,10 @@ const (
 // more. Its signature is good for five minutes.
 const KeepPresses = 19 * 24 * time.Hour
 
-// ClaimPress writes down that a press was taken, and tells whether it is the
+// ClaimPress writes down that a press was taken, and reports whether it is the
 // first time. By is who claims it: the same one may claim it again, so that a
 // write whose answer was lost, and which the client repeats, is not taken for
-// somebody else's.
+// another's.
 func (s Incoming) ClaimPress(ctx context.Context, id, by string) (bool, error) {
 	now := s.t.Now()
 	err := s.putPress(ctx, id, by, "", now.Add(KeepPresses), aws.String("attribute_not_exists(#pk) OR #expires <= :now OR #by = :by"),
@@ -61,7 +61,7 @@ func (s Incoming) PassPress(ctx context.Context, id, by, digest string) error {
 		map[string]string{"#by": attrBy}, map[string]types.AttributeValue{":by": table.Text(by)})
 }
 
-// PassedPress reads what is known of a press; nil for one that nobody took. It
+// PassedPress reads what is known of a press; nil for one that was not claimed. It
 // asks for the newest: a message may arrive at once.
 func (s Incoming) PassedPress(ctx context.Context, id string) (*report.PressRecord, error) {
 	out, err := s.t.Query(ctx, &dynamodb.QueryInput{
@@ -123,14 +123,14 @@ func RecordPresses() spec.Grant {
 }
 
 // The audit records of refused requests have the key refusal#slack-actions, and
-// <minute>#<reason> for those that nobody signed: one stands for all of its
+// <minute>#<reason> for unsigned ones: one stands for all of its
 // minute, so that a flood fills nothing; <time>#<id> for those of Slack.
 const refusalKey = "refusal#slack-actions"
 
 // keepRefusals is how long they are kept, as long as all audit records.
 const keepRefusals = table.KeepAudits
 
-// RecordRefusal writes the record of a refused request, and tells whether it
+// RecordRefusal writes the record of a refused request, and reports whether it
 // was written: an unsigned one is not where its minute and reason have one.
 func (s Incoming) RecordRefusal(ctx context.Context, r interaction.Record) (bool, error) {
 	r.Format = interaction.RecordFormat

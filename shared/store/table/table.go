@@ -299,7 +299,7 @@ func Since[T any](ctx context.Context, t *Table, pk string, from time.Time, form
 const KeepAudits = 366 * 24 * time.Hour
 
 // Conflict is a write over another version than the one that was read:
-// somebody else wrote in between. Read again, decide again.
+// another writer was first. Read again, decide again.
 type Conflict struct {
 	// Record is the record's sort key.
 	Record string
