@@ -51,7 +51,7 @@ func (c *Cluster) dueOf(inc incident.Incident, now time.Time) outgoing {
 		return o
 	}
 	if inc.Number == 0 {
-		return o // pending: nobody is to know yet
+		return o // pending: not published yet
 	}
 	if o.edited = said.Dirty; said.Dirty {
 		m := slack.Render(inc, c.shows())
@@ -135,7 +135,7 @@ func (c *Cluster) deliver(ctx context.Context, o outgoing) error {
 	return err
 }
 
-// merge records what was sent in a record that somebody else wrote meanwhile.
+// merge records what was sent in a record that another writer changed.
 func (c *Cluster) merge(ctx context.Context, o outgoing) error {
 	incidents, err := c.Incidents.Incidents(ctx, o.inc.Key.Cluster)
 	if err != nil {
@@ -297,7 +297,7 @@ func (c *Cluster) sayLines(ctx context.Context, o *outgoing) (changed bool) {
 		err := c.Slack.Update(ctx, said.Channel, n.TS, m)
 		switch {
 		case lost(err, said.Channel, c.channelOf(o.inc)):
-			n.Line, n.Shown = false, "" // somebody deleted it
+			n.Line, n.Shown = false, "" // it was deleted
 		case err != nil:
 			c.notTaken(ctx, o, &time.Time{}, err)
 			return true

@@ -4,8 +4,8 @@
 // Each delivery is begun, sent, recorded. That it begins is written into the record
 // before anything is sent (beginSend), what was sent after (deliver). A crash before
 // the first leaves nothing behind; one between them leaves a mark without a timestamp,
-// and whoever finds it asks Slack before sending again (search); the bus is told again,
-// with the same ids. What nobody took stays in the record for the cluster's next message.
+// and whoever finds it asks Slack before sending again (search); the event is put on the bus again,
+// with the same ids. What was not delivered stays in the record for the cluster's next message.
 // Who refuses for a reason that does not pass by itself is left alone for longer and
 // longer (package outbox), and asked again by a clock (Notifier.Tick).
 package notify
@@ -32,7 +32,7 @@ import (
 	"rollcall/shared/store"
 )
 
-// Records is where incidents are kept. To save one that somebody else wrote in
+// Records is where incidents are kept. To save one that was changed in
 // between is a store.Conflict.
 type Records interface {
 	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
@@ -196,8 +196,8 @@ const answersLast = 15 * time.Minute
 // well under a second, and messages need what is left of the time.
 const CallTimeout = lastCall
 
-// audit writes the audit records of presses, before anybody is told what they
-// came to. Without its record nothing that was approved is told.
+// audit writes the audit records of presses, before their results
+// are posted. Without its record no approval is posted.
 func (c *Cluster) audit(ctx context.Context, acts []incident.ActRecord) (wrote bool, _ error) {
 	for i := range acts {
 		if acts[i].Audited {
@@ -214,7 +214,7 @@ func (c *Cluster) audit(ctx context.Context, acts []incident.ActRecord) (wrote b
 
 // answer tells people, and only them, what came of their presses. It gives
 // those that Slack did not take and that are worth another try. One that was
-// cut off may be read twice: it says the same, and nobody else sees it.
+// cut off may be read twice: it says the same, and only one person sees it.
 func (c *Cluster) answer(ctx context.Context, acts []incident.ActRecord) (left []incident.ActRecord) {
 	for _, a := range acts {
 		if a.User.ID == "" || a.Channel == "" || a.Answer.Reason == "" || c.Now().Sub(a.Decided) > answersLast {
@@ -365,7 +365,7 @@ func (v *Invocation) shareFile(ctx context.Context, inc incident.Incident, n inc
 		v.filesDown = true
 		v.Log.WarnContext(ctx, "Slack did not take a file, it is tried again with the next observation", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "note", n.ID, "error", err.Error())
 		if e == nil || e.Kind != slackapi.Unavailable || e.Method != completes {
-			// It was not shared yet, so it is certain that nobody sees it.
+			// It was not shared yet, so it is certainly not visible.
 			v.note(ctx, inc, n.ID, func(_ *incident.Delivery, n *incident.Note) { n.Attach = &incident.Attach{Tries: n.Attach.Tries - 1} })
 		}
 		return
@@ -380,10 +380,10 @@ func (v *Invocation) shareFile(ctx context.Context, inc incident.Incident, n inc
 	v.note(ctx, inc, n.ID, func(said *incident.Delivery, n *incident.Note) { *n, said.Unshared = n.Sent(n.TS), reason })
 }
 
-// completes is the call that shows a file in the thread: before it nobody sees it.
+// completes is the call that shows a file in the thread: before it the file is not visible.
 const completes = "files.completeUploadExternal"
 
-// note changes a note that owes its file in the record as it is now, and tells
+// note changes a note that owes its file in the record as it is now, and reports
 // whether it did. It is recorded even if time is running out.
 func (v *Invocation) note(ctx context.Context, inc incident.Incident, id string, change func(*incident.Delivery, *incident.Note)) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
@@ -488,7 +488,7 @@ func firstOf(inc incident.Incident) (at, began time.Time) {
 }
 
 // beginSend marks in the record what is about to be sent for the first time, and
-// tells whether it may be: whoever finds the mark and no timestamp asks Slack
+// reports whether it may be: a later run that finds the mark and no timestamp asks Slack
 // before sending again. Nothing is marked that is not about to be sent: while
 // Slack is away, each mark would cost a search.
 func (c *Cluster) beginSend(ctx context.Context, o *outgoing) bool {
@@ -580,14 +580,14 @@ func (n Notifier) channelOf(inc incident.Incident) string {
 	return channel
 }
 
-// summariesOf is the channel for a cluster's summaries: they call nobody, and are
+// summariesOf is the channel for a cluster's summaries: they mention no one, and are
 // of no nodegroup in particular.
 func (n Notifier) summariesOf(cluster string) string {
 	channel, _ := routing.Recipients(routing.Subject{Cluster: cluster, Severity: string(incident.Info)}, n.Policy.Routes, n.Policy.Channel)
 	return channel
 }
 
-// lost reports whether a message cannot be reached any more: somebody deleted it,
+// lost reports whether a message cannot be reached any more: it was deleted,
 // or it is in a channel that was archived or left, and another one is set now.
 func lost(err error, is, now string) bool {
 	var e *slackapi.Error
@@ -667,8 +667,8 @@ func (c *Cluster) pictureless(ctx context.Context, what string, err error, about
 	c.Log.ErrorContext(ctx, what, append(about, "error", err.Error())...)
 }
 
-// uploadChart uploads the picture, and tells whether Slack has it. What waiting does
-// not help is told once for an incident, and the picture is let go.
+// uploadChart uploads the picture, and reports whether Slack has it. What waiting does
+// not help is reported once for an incident, and the picture is let go.
 func (c *Cluster) uploadChart(ctx context.Context, o *outgoing, s *incident.Chart) bool {
 	limited, cancel := context.WithTimeout(ctx, uploadTimeout)
 	defer cancel()
@@ -760,7 +760,7 @@ func (c *Cluster) sayCleanup(ctx context.Context, post outbox.Posting) error {
 		case err == nil:
 			c.Count("SlackUpdates", 1)
 		case lost(err, post.Channel, c.summariesOf(post.Summary.Cluster)) && !moved && errors.As(err, &e) && e.Kind == slackapi.MessageGone:
-			// Somebody deleted it: the rest of the day is not said.
+			// It was deleted: the rest of the day is not posted.
 		case lost(err, post.Channel, c.summariesOf(post.Summary.Cluster)):
 			post.TS, post.Digest = "", "" // it is in a channel of before
 		default:

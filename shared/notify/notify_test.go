@@ -581,7 +581,7 @@ func TestCleanupSaidOnce(t *testing.T) {
 	})
 }
 
-// Somebody deletes the day's message: the rest of the day is not said.
+// The day's message is deleted: the rest of the day is not posted.
 func TestCleanupDeleted(t *testing.T) {
 	b := newBench(t)
 	if _, err := b.tell(0, notifytest.Cleanup(0, 10)); err != nil {
@@ -782,7 +782,7 @@ func TestBusAway(t *testing.T) {
 	}
 }
 
-// racing is a store in which somebody else writes just before the n-th write.
+// racing is a store in which another writer comes just before the n-th write.
 type racing struct {
 	Records
 	writes int

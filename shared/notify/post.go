@@ -78,7 +78,7 @@ func (c *Cluster) postMessage(ctx context.Context, post *outbox.Posting) (said b
 	return true, err
 }
 
-// upload gives Slack the picture, and tells whether the message can go out
+// upload gives Slack the picture, and reports whether the message can go out
 // now: with it, or without it and with the reason.
 func (c *Cluster) upload(ctx context.Context, post *outbox.Posting) (ok bool) {
 	if len(post.Summary.Chart) == 0 || post.Picture.File != "" || post.Picture.Missing != "" {
@@ -147,8 +147,8 @@ func (c *Cluster) postDetails(ctx context.Context, post *outbox.Posting) (said b
 	return true, nil
 }
 
-// postReply sends one of them; gone tells that there is no thread any more: somebody deleted
-// the message, and nobody wants its details.
+// postReply sends one of them; gone reports that the thread no longer exists:
+// its message was deleted, and its details are not wanted.
 func (c *Cluster) postReply(ctx context.Context, post *outbox.Posting, i int, m slackapi.Message) (gone, said bool, err error) {
 	if sending := post.Reply(i).Sending; !sending.IsZero() {
 		ts, err := c.search(ctx, slackapi.Search{Channel: post.Channel, Thread: post.TS, Tag: m.Tag, Since: sending})
@@ -218,7 +218,7 @@ func (c *Cluster) room(inc incident.Incident) string {
 	return cmp.Or(inc.Delivery.Channel, c.channelOf(inc))
 }
 
-// notTaken deals with what Slack did not take, and tells whether the record is
+// notTaken deals with what Slack did not take, and reports whether the record is
 // to be written. sending is the mark of what was tried.
 func (c *Cluster) notTaken(ctx context.Context, o *outgoing, sending *time.Time, err error) (changed bool) {
 	c.Count("SlackFailures", 1)
@@ -280,7 +280,7 @@ func (n Notifier) wake(cluster string) report.Observation {
 	return report.Observation{Format: report.Format, ID: "resume/" + cluster + "/" + now.UTC().Format(time.RFC3339Nano), By: n.By, At: now, Cluster: cluster}
 }
 
-// onHold notes that something is due for targets, and tells whether one of them is
+// onHold notes that something is due for targets, and reports whether one of them is
 // not to be tried now.
 func (c *Cluster) onHold(targets ...outbox.Target) (held bool) {
 	for _, t := range targets {
@@ -394,7 +394,7 @@ func (c *Cluster) DeliverSilences(ctx context.Context) error {
 	return nil
 }
 
-// ofSilence is what Slack is told of one silence.
+// ofSilence is what Slack shows of one silence.
 func ofSilence(s silence.Silence) outbox.Target { return outbox.Target("silence/" + s.ID) }
 
 // silenceChannel is where it is said: where the cluster's incidents go that no route sends
@@ -440,7 +440,7 @@ func (c *Cluster) sayBegun(ctx context.Context, s *silence.Silence) (err error) 
 }
 
 // sayOver edits the line: who reads it later sees that it counts no more, and the button is
-// gone. A line that somebody deleted needs no edit.
+// gone. A deleted line needs no edit.
 func (c *Cluster) sayOver(ctx context.Context, s *silence.Silence) error {
 	err := c.Slack.Update(ctx, s.Begun.Channel, s.Begun.TS, slack.RenderSilence(*s, c.Whose, c.shows()))
 	if err != nil && !lost(err, s.Begun.Channel, "") {
@@ -538,7 +538,7 @@ func (c *Cluster) deliverSummaries(ctx context.Context, summaries []report.Summa
 }
 
 // tellWeek puts the event of a week on the bus, if it is not there. Slack may be away then,
-// and the bus while Slack is told.
+// and the bus while Slack answers.
 func (c *Cluster) tellWeek(ctx context.Context, post outbox.Posting) (outbox.Posting, error) {
 	if !post.Untold || post.Summary.Period == nil {
 		return post, nil

@@ -217,7 +217,7 @@ func TestSummaryRefused(t *testing.T) {
 	}
 }
 
-// Somebody deletes the message before its details come.
+// The message is deleted before its details come.
 func TestSummaryDeleted(t *testing.T) {
 	b := newBench(t)
 	b.channel.Fail = fails("reply details", slackapi.Error{Kind: slackapi.MessageGone, Method: "chat.postMessage", Code: "thread_not_found"}, -1)
@@ -323,7 +323,7 @@ func sequences(list []incident.Event) (numbers []int) {
 
 var mergedKey = report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}
 
-// What was sent is recorded in what somebody else wrote meanwhile, unless that is
+// What was sent is recorded in what another writer wrote meanwhile, unless that is
 // another incident with a message of its own.
 func TestMerge(t *testing.T) {
 	down := errors.New("no table")
@@ -344,7 +344,7 @@ func TestMerge(t *testing.T) {
 	} {
 		table := &one{inc: test.there, err: test.err}
 		c := Cluster{Invocation: Notifier{Incidents: table}.Begin()}
-		// Of our two events the second was told, and the third is somebody else's.
+		// Of our two events the second was sent, and the third is another sender's.
 		o := outgoing{inc: incident.Incident{Key: mergedKey, Opened: notifytest.Start, Events: 2, PendingEvents: dueEvents(1), Delivery: incident.Delivery{Channel: "C1", TS: "9.9", Digest: "ours"}}}
 		if err := c.merge(t.Context(), o); !errors.Is(err, test.err) {
 			t.Errorf("%s: %v", name, err)
@@ -367,8 +367,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// An incident that somebody else wrote is taken anew, without what the bus was told
-// of it already.
+// An incident that another writer changed is read again, without the events that
+// the bus has already.
 func TestAnew(t *testing.T) {
 	table := &one{inc: &incident.Incident{Key: mergedKey, Opened: notifytest.Start, Number: 1, Affected: 2, Events: 3, PendingEvents: dueEvents(1, 2, 3)}}
 	c := Cluster{Invocation: Notifier{Incidents: table, Now: func() time.Time { return notifytest.Start }}.Begin()}
@@ -668,7 +668,7 @@ func TestNewerClusterRecord(t *testing.T) {
 }
 
 // A message that was deleted is posted anew, and the record of that cannot be
-// written: the messages come again, and nobody else's record is written over.
+// written: the messages come again, and no other record is written over.
 func TestPostedAnewAndNotRecorded(t *testing.T) {
 	b := newBench(t)
 	b.must(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)))
@@ -693,7 +693,7 @@ func TestPostedAnewAndNotRecorded(t *testing.T) {
 }
 
 // A cluster that was deleted is said so once, and not looked after any more; one
-// that nobody observes any more is, until its incidents are closed.
+// that is no longer observed is, until its incidents are closed.
 func TestClusterIsForgotten(t *testing.T) {
 	b := newBench(t)
 	var woken []string
@@ -978,7 +978,7 @@ func (b *bench) toldOnce() {
 	}
 }
 
-// A week is told once, however often its message comes.
+// A week is posted once, however often its message comes.
 func TestWeek(t *testing.T) {
 	b := newBench(t)
 	for minute := range 3 {
@@ -1000,7 +1000,7 @@ func (b *bench) due(minute int) bool {
 
 // Of a week no other message comes: where Slack or the bus is away, the clock brings it back,
 // and nothing is left for the week after. One that is away does not keep the other waiting,
-// and an outage that passes by itself rings nobody.
+// and an outage that passes by itself raises no alarm.
 func TestWeekIsOwed(t *testing.T) {
 	for name, test := range map[string]struct {
 		fail func(*bench)
