@@ -47,18 +47,18 @@ const (
 // ToChannel is a channel of Slack.
 func ToChannel(id string) Target { return Target("slack/" + id) }
 
-// OfIncident is what Slack is told of one incident.
+// OfIncident is what Slack shows of one incident.
 func OfIncident(key report.Key) Target {
 	return Target("incident/" + string(key.Check) + "#" + key.Resource)
 }
 
-// EventsOf is what the bus is told of one incident.
+// EventsOf is the bus events of one incident.
 func EventsOf(key report.Key) Target { return Target("bus/" + string(key.Check) + "#" + key.Resource) }
 
-// EventOf is what the bus is told of one summary.
+// EventOf is the bus event of one summary.
 func EventOf(id string) Target { return Target("bus/summary/" + id) }
 
-// OfSummary is what Slack is told in one summary.
+// OfSummary is what Slack shows of one summary.
 func OfSummary(id string) Target { return Target("summary/" + id) }
 
 // Refusal is a target that refuses, for a reason that does not pass by itself: a
@@ -93,7 +93,7 @@ func (r ClusterRecord) Held(t Target, now time.Time) bool {
 	return known && now.Before(r.Refusals[i].Next)
 }
 
-// Refused takes in that a target refused, and tells whether that is new.
+// Refused takes in that a target refused, and reports whether that is new.
 func (r *ClusterRecord) Refused(t Target, code string, now time.Time) (first bool) {
 	i, known := r.find(t)
 	if !known {
@@ -111,7 +111,7 @@ func (r *ClusterRecord) Refused(t Target, code string, now time.Time) (first boo
 	return !known
 }
 
-// Keep forgets the targets of which keep says no, and tells whether there were any.
+// Keep forgets the targets of which keep says no, and reports whether there were any.
 func (r *ClusterRecord) Keep(keep func(Target) bool) (changed bool) {
 	kept := slices.DeleteFunc(slices.Clone(r.Refusals), func(x Refusal) bool { return !keep(x.Target) })
 	changed = len(kept) != len(r.Refusals)
@@ -180,7 +180,7 @@ type Posting struct {
 	// Untold is set while the event of a week is still to be put on the bus.
 	Untold bool `json:"untold,omitempty"`
 	// Event is the digest of the event of a week, from before it is put on the bus: targets
-	// are told of no other.
+	// receive no other.
 	Event string `json:"event,omitempty"`
 }
 

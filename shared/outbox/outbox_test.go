@@ -40,7 +40,7 @@ func TestRenew(t *testing.T) {
 		s    report.Summary
 		want []said
 	}{
-		{incidenttest.Cleaned(0, nil, 0), nil}, // nothing came back: nobody is told
+		{incidenttest.Cleaned(0, nil, 0), nil}, // nothing came back: nothing is posted
 		{incidenttest.Cleaned(15, nil, 31), []said{{"cleanup/prod/2026-11-20", 31, false, false}}},
 		{incidenttest.Cleaned(15, nil, 31), nil},
 		{incidenttest.Cleaned(10, nil, 12), nil},
