@@ -1,4 +1,4 @@
-// Package interaction reads what Slack sends when somebody uses a message of
+// Package interaction reads what Slack sends when a person uses a message of
 // an app: who signed it, how old it is, and what was pressed. It decides from
 // what it is given alone.
 package interaction
@@ -20,7 +20,7 @@ import (
 // records.
 type Reason string
 
-// The reasons of requests of which nobody knows who sent them.
+// The reasons of requests whose sender is unknown.
 const (
 	TooLarge Reason = "too-large"
 	NotPost  Reason = "not-post"
@@ -161,7 +161,7 @@ func ParseEvent(body []byte) (Payload, error) {
 // maxHash is longer than any hash of a view.
 const maxHash = 100
 
-// Payload is what somebody did in Slack, docs.slack.dev/reference/interaction-payloads.
+// Payload is what a person did in Slack, docs.slack.dev/reference/interaction-payloads.
 type Payload struct {
 	// Type is Slack's word: block_actions, view_submission, shortcut; or
 	// "ssl_check", by which Slack looks whether the address answers.
@@ -401,7 +401,7 @@ func above(ts, thread string) string {
 const RecordFormat = 1
 
 // Record is the audit record of a refused request: who, what and why, and
-// nothing by which somebody could do it again.
+// nothing by which it could be repeated.
 type Record struct {
 	Format int       `json:"format"`
 	At     time.Time `json:"at"`
@@ -468,7 +468,7 @@ func IsEvent(r Request) bool {
 }
 
 // Fresh reports whether a request was signed just now. What is not fresh may be
-// a copy that somebody kept.
+// a replayed copy.
 func Fresh(r Request, now time.Time) error {
 	seconds, err := strconv.ParseInt(r.Timestamp, 10, 64)
 	if err != nil {

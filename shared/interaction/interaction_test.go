@@ -205,7 +205,7 @@ func TestWhereWhoPressedIsFrom(t *testing.T) {
 	}
 }
 
-// TestRefusalsQuoteNothing: what somebody else wrote stands in no error.
+// TestRefusalsQuoteNothing: errors contain no text of a sender.
 func TestRefusalsQuoteNothing(t *testing.T) {
 	for _, body := range []string{`payload={"type":"SECRET`, `payload={"type":"SECRET"}`, "SECRET=1", "payload=SECRET", `payload={"type":"block_actions","response_url":"SECRET","user":{"id":"SECRET!"}}`} {
 		if _, err := Parse([]byte(body)); err == nil || strings.Contains(err.Error(), "SECRET") {
