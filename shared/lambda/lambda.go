@@ -258,7 +258,7 @@ func (f *Function) finish(log *slog.Logger, began time.Time, err error) {
 // transport, no call and no permission is needed.
 //
 // A metric costs as much as twenty thousand calls for each hour in which it is
-// told ($0.30 a month, for each set of dimensions): a count is one only if it is
+// published ($0.30 a month, for each set of dimensions): a count is one only if it is
 // of a fault, so that nothing is paid while nothing happens.
 type Metrics struct {
 	function string
@@ -444,8 +444,8 @@ func (m *Metrics) write(now time.Time, namespace string, of []Dimension, values 
 }
 
 // A function has one handler for each spoke that it hears of, made of that spoke's
-// settings, credentials and records alone. What an invocation brings is sorted by whose
-// it is before any handler sees it: within a handler a cluster's name, an instance's id
+// settings, credentials and records alone. What an invocation brings is sorted by owner
+// before any handler sees it: within a handler a cluster's name, an instance's id
 // or a subnet's is one spoke's, and nothing that is named there can be another's.
 
 // spokeHandler is the handler of one spoke.

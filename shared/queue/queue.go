@@ -91,7 +91,7 @@ func delayed(ctx context.Context, client Queue, url string, body []byte, delay t
 // maxReason is how much of a reason is sent beside a message that is set aside.
 const maxReason = 400
 
-// SetAside puts a message that nobody can read into the dead-letter queue, with
+// SetAside puts a message that cannot be read into the dead-letter queue, with
 // the reason, so that its group does not wait for it. It keeps its group: moved
 // back, it is in its cluster's order again. Set aside twice within five minutes it
 // is there once.
@@ -183,7 +183,7 @@ func (q Queues) LookAtNodegroup(ctx context.Context, cluster, name string, now t
 	return nil
 }
 
-// SendPress passes on what somebody pressed in Slack: the very bytes whose digest
+// SendPress passes on a press in Slack: the very bytes whose digest
 // its record has.
 func (q Queues) SendPress(ctx context.Context, m report.PressMessage) error {
 	return q.sendBody(ctx, report.PressKind, m.Of, m.ID, m.Body)

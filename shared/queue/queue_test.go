@@ -198,8 +198,8 @@ func TestLookAgainKeepsToTheQueuesDelays(t *testing.T) {
 }
 
 // TestNamesakesAreApartInTheQueue: what is sent of clusters of one name, in two accounts
-// and two regions, is of different groups, drops none of the others as a repeat, says whose
-// it is, and is refused by a release that knows no spokes.
+// and two regions, is of different groups, drops none of the others as a repeat, names its
+// owner, and is refused by a release that knows no spokes.
 func TestNamesakesAreApartInTheQueue(t *testing.T) {
 	hub := spoke.ID{Account: "111122223333", Region: "us-west-2"}
 	at := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
@@ -349,7 +349,7 @@ func TestSendCleanupSummary(t *testing.T) {
 	}
 }
 
-// picky takes batches, but refuses clusters for as many times as it is told.
+// picky takes batches, but refuses clusters for as many times as it is set to.
 type picky struct {
 	t       *testing.T
 	refuses map[string]int

@@ -26,7 +26,7 @@ func (e Effect) String() string {
 	return strings.Join(all, " ")
 }
 
-// What takes a change back that somebody makes by hand.
+// What takes a manual change back.
 const (
 	// byIaC is of everything that a stack or a plan describes: the next apply makes it so.
 	byIaC = "Terraform or CloudFormation? The next apply takes this back."

@@ -562,8 +562,8 @@ type Launch struct {
 	// Registered and Ready are the node's own times.
 	Registered time.Time `json:"registered,omitzero"`
 	Ready      time.Time `json:"ready,omitzero"`
-	// Tagged is when Karpenter's tag was seen to tell that the node had registered,
-	// where nobody could see the nodes: of such a launch Ready is zero.
+	// Tagged is when Karpenter's tag was seen to show that the node had registered,
+	// where the nodes could not be seen: of such a launch Ready is zero.
 	Tagged time.Time `json:"tagged,omitzero"`
 	// Ended is when and why an instance went.
 	Ended    time.Time `json:"ended,omitzero"`

@@ -184,7 +184,7 @@ func gap(p *zones.Zones, r *zones.NodeSource, list []zones.VolumePlacement) find
 		f.Confidence = confidence
 	}
 	if confidence == finding.Advice {
-		// Nobody is to pay for a node for what nobody uses.
+		// No node has to be started for what is unused.
 		f.Fix = finding.Fix{Text: fmt.Sprintf("No claim holds it. If it is needed, give %s a node in every zone; otherwise delete it (take a snapshot first).", r.Name()), Console: f.Fix.Console}
 	}
 	return f

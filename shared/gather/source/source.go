@@ -193,7 +193,7 @@ func Gone(err error) bool {
 }
 
 // SilentError stands for asking a Kubernetes API that did not answer a moment ago: it is
-// told as its silence was.
+// reported as its silence was.
 type SilentError struct {
 	Reason        snapshot.Reason
 	Code, Message string

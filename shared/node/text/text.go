@@ -4,8 +4,8 @@
 // It goes by the form of the text and not by a list of sentences. The text is
 // unwrapped first, then its facts are found: who wrote
 // it, which call it names, with which code it ended, what failed and on
-// what. Small tables say what those facts mean. What launches say is
-// told by package activity, and what consoles say by package console.
+// what. Small tables say what those facts mean. Texts of launches are
+// classified by package activity, those of consoles by package console.
 //
 // It is pure, and quick on any input: what is looked at is bounded.
 //

@@ -141,7 +141,7 @@ func answered(meta middleware.Metadata) action.Answer {
 	return action.Answer{Outcome: action.Done, Request: request}
 }
 
-// empty is an answer that holds nothing: nobody can tell what it means.
+// empty is an answer that holds nothing: its meaning is unknown.
 func empty() action.Answer {
 	return action.Answer{Outcome: action.Uncertain, Message: "the answer holds nothing"}
 }
