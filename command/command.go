@@ -155,7 +155,7 @@ func stageProgram() (string, error) {
 }
 
 // failed is the status of a run that came to nothing: what the input is to
-// blame for is told apart from what this machine is.
+// blame for is kept apart from what this machine is.
 func failed(err error) int {
 	var m *exit.MisuseError
 	var c *capture.Error
@@ -389,7 +389,7 @@ func runCapture(ctx context.Context, o captureOptions, out, errs io.Writer) erro
 }
 
 // serversOf are clusters' API servers, as the caller reaches them. What is wrong with a kubeconfig ends the
-// taking: somebody asked for it.
+// taking: it was requested.
 func serversOf(who caller.Caller) func(context.Context, take.Cluster) (take.APIServer, error) {
 	return func(ctx context.Context, c take.Cluster) (take.APIServer, error) {
 		servers, err := who.APIServers(ctx, []snapshot.Cluster{{Name: c.Name, Endpoint: c.Endpoint, CA: c.CA}})

@@ -203,7 +203,7 @@ func TestCaptureBadInput(t *testing.T) {
 
 const hostile = "\x1b]0;PWNED\a\x1b[2J\u202egpj\u009b31m\r"
 
-// What somebody wrote in the account does not reach the terminal as something to do, however
+// Text of the account does not reach the terminal as something to do, however
 // it is cut into writes; the command's own colors do.
 func TestCleaned(t *testing.T) {
 	for _, x := range []struct {
@@ -347,7 +347,7 @@ func TestDeploymentCommands(t *testing.T) {
 		}
 	}
 
-	// That nothing is open in a cluster that nobody watches says nothing.
+	// That nothing is open in a cluster that is not watched says nothing.
 	if status, out, errs = run("incidents", "--cluster", "eks-workshop,eks-workshp"); status != exit.BadInput || out != "" || errs != "rollcall: the deployment knows no cluster eks-workshp; is it eks-workshop?\n" {
 		t.Errorf("incidents of a stranger: status %d, %q, %q", status, out, errs)
 	}
@@ -493,7 +493,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// What was not read because somebody gave up is no finding: commands end as interrupted, not
+// What was not read after an interrupt is no finding: commands end as interrupted, not
 // with a result of what they had.
 func TestInterruptedWhileAWSIsAsked(t *testing.T) {
 	for _, args := range [][]string{
@@ -686,7 +686,7 @@ func TestLive(t *testing.T) {
 }
 
 // What is refused is named with the permission that it takes, and nothing is taken for
-// well that nobody could look at.
+// well that could not be looked at.
 func TestLiveNamesWhatIsRefused(t *testing.T) {
 	s, at := callertest.Serve(t, filepath.Join("..", "stage", "worlds", "denied-route-tables.yaml"), examine.Settled)
 	callertest.LogIn(t, s)
@@ -1041,7 +1041,7 @@ func TestWatchAsJSON(t *testing.T) {
 }
 
 // Whoever ends it gets the status of what was seen last; a first look that fails is
-// told, and where all is well there is but one.
+// reported, and where all is well there is but one.
 func TestWatchEnds(t *testing.T) {
 	failed := errors.New("no network")
 	for name, tt := range map[string]struct {

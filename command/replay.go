@@ -134,7 +134,7 @@ func (o replayOptions) evidence(ctx context.Context, name string, notes io.Write
 	return kept.Data, inc, nil
 }
 
-// packedFile reads evidence that somebody has copied.
+// packedFile reads copied evidence.
 func packedFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	switch {

@@ -1,6 +1,6 @@
 // Package caller is who typed the command, to AWS and to Kubernetes: the profile, the
 // region and the endpoint as every AWS tool reads them, and a context of a kubeconfig.
-// What is wrong with them is told in one line.
+// What is wrong with them is reported in one line.
 package caller
 
 import (
@@ -41,7 +41,7 @@ type Options struct {
 	// Kubeconfig is a file, Context one of its contexts. Without both clusters are
 	// reached as EKS tells, with a token that is made of the AWS credentials.
 	Kubeconfig, Context string
-	// MFA asks for the code of a profile's MFA device; nil is that there is nobody to ask.
+	// MFA asks for the code of a profile's MFA device; nil where no person can be asked.
 	MFA awsconf.Ask
 }
 
@@ -188,7 +188,7 @@ func Some(names []string) string {
 // place is where clusters are looked for.
 func (c Caller) place() string { return c.AWS.Region + " of account " + c.Account }
 
-// Near are the names that somebody may have meant: as cobra finds commands, and those
+// Near are the names that may be meant: as cobra finds commands, and those
 // that hold what was typed.
 func Near(name string, there []string) []string {
 	names := &cobra.Command{SuggestionsMinimumDistance: 2}
@@ -300,7 +300,7 @@ func ofIdentity(ctx context.Context, err error, region, profile string) error {
 	return fmt.Errorf("ask AWS whose the credentials are: %s: %s", api.ErrorCode(), line(err))
 }
 
-// unreachable is why nobody answered; nil for what somebody did.
+// unreachable is why there was no response; nil for an error that was one.
 func unreachable(err error, region string) error {
 	var dns *net.DNSError
 	var conn *net.OpError

@@ -140,8 +140,8 @@ func TestWhoCalls(t *testing.T) {
 	}
 }
 
-// A profile with an MFA device asks for its code where somebody can be asked, once an hour; a
-// sentence says what to do where nobody can, and what STS says of a wrong one is told.
+// A profile with an MFA device asks for its code where a person can be asked, once an hour; a
+// sentence says what to do where none can, and what STS says of a wrong one is printed.
 func TestMFA(t *testing.T) {
 	const profiles = "[default]\n" + keys + "[profile mfa]\nregion = us-west-2\nrole_arn = arn:aws:iam::444455556666:role/reader\nsource_profile = default\nmfa_serial = arn:aws:iam::111122223333:mfa/you\n"
 	for name, tt := range map[string]struct {
@@ -239,7 +239,7 @@ func TestWhatIsWrongWithTheCaller(t *testing.T) {
 	}
 }
 
-// Whoever gives up is told nothing else.
+// Whoever gives up gets no other text.
 func TestGivenUp(t *testing.T) {
 	home(t, "[default]\nregion = us-west-2\nendpoint_url = "+identities(t, "").URL+"\n"+keys)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -249,7 +249,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// Each code of STS that the caller can do something about is told in its words, with the
+// Each code of STS that the caller can do something about is reported in its words, with the
 // profile that counts; what has no type of its own by its innermost error.
 func TestWhatSTSSays(t *testing.T) {
 	home(t, "")
@@ -332,7 +332,7 @@ func (r region) Read(_ context.Context, q gather.Query) (*snapshot.Snapshot, err
 	return nil, fmt.Errorf("cluster %s: %w", q.Cluster, gather.ErrNoCluster)
 }
 
-// A cluster that is not there is told with those that are, near ones first.
+// A cluster that is not there is reported with those that are, near ones first.
 func TestWhichClusters(t *testing.T) {
 	c := Caller{Account: "111122223333"}
 	c.AWS.Region = "us-west-2"
@@ -471,7 +471,7 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// Without a context the way is the one that EKS tells; where nothing is told the reader
+// Without a context the way is the one that EKS tells; where EKS tells nothing the reader
 // says why.
 func TestWaysThatEKSTells(t *testing.T) {
 	s, ca, _ := apiServer(t)

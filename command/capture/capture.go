@@ -84,7 +84,7 @@ func Open(dir string, now time.Time) (*Capture, error) {
 }
 
 // OpenIn is Open of a folder that is open; dir is what messages call it. Nothing outside of
-// the folder is read: a capture is somebody else's, and its files may be links.
+// the folder is read: a capture is of another person, and its files may be links.
 func OpenIn(root *os.Root, dir string, now time.Time) (*Capture, error) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {

@@ -277,7 +277,7 @@ func TestEmptyIsAbsent(t *testing.T) {
 	}
 }
 
-// A capture is somebody else's folder: nothing outside of it is read, nothing waits for a
+// A capture is another person's folder: nothing outside of it is read, nothing waits for a
 // pipe, and no message quotes what a file holds.
 func TestForeignFolder(t *testing.T) {
 	const secret = "hvs.SECRETTOKEN-first-line-of-a-file"

@@ -620,7 +620,7 @@ func (c *Capture) absent(name string) error {
 // leftOutFile lists what whoever took the capture did not ask for.
 const leftOutFile = "left-out.json"
 
-// takeLeftOut reads what was left out, so that it is told where it is missed.
+// takeLeftOut reads what was left out, so that it is reported where it is missed.
 func (c *Capture) takeLeftOut(path string, tree any) error {
 	list, ok := tree.([]any)
 	if !ok {

@@ -580,7 +580,7 @@ func parsed(line string) ([][]string, error) {
 // shells are those that people paste into: bash on Linux, zsh on macOS.
 func shells(t *testing.T) (list [][]string) {
 	t.Helper()
-	for _, shell := range [][]string{{"bash", "--norc", "--noprofile"}, {"zsh", "-f"}} { // nobody's settings
+	for _, shell := range [][]string{{"bash", "--norc", "--noprofile"}, {"zsh", "-f"}} { // no settings
 		if _, err := exec.LookPath(shell[0]); err != nil {
 			t.Logf("%s IS NOT INSTALLED: the commands were not tried in it (.ci/run installs it)", shell[0])
 			continue

@@ -221,7 +221,7 @@ type Account struct {
 	looked bool
 }
 
-// NewAccount is an account that nobody has asked yet.
+// NewAccount is an account that was not read yet.
 func NewAccount(of Live) *Account {
 	a := &Account{of: of, log: logTo(of.Log), now: time.Now, once: &askonce.Once{}}
 	if !of.At.IsZero() {

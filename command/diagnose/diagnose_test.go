@@ -1118,8 +1118,8 @@ func lookedAt(t *testing.T, s *stage.Stage, of Live) result.Result {
 	return r
 }
 
-// A cluster that cannot be reached, or that does not know the caller, is told as that;
-// what AWS alone tells is told all the same.
+// A cluster that cannot be reached, or that does not know the caller, is reported as that;
+// what AWS alone tells is reported all the same.
 func TestLiveWithoutKubernetes(t *testing.T) {
 	s, at := callertest.Serve(t, filepath.Join("..", "..", "stage", "worlds", "route-blackhole.yaml"), examine.Settled)
 	callertest.LogIn(t, s)

@@ -96,7 +96,7 @@ func (r *replay) open() subject.Account {
 	return o
 }
 
-// presigned is the operation that is signed for somebody else as well as called.
+// presigned is the operation that is signed for another caller as well as called.
 const presigned = "GetCallerIdentity"
 
 func (r *replay) answer(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
@@ -482,8 +482,8 @@ func TestNodegroups(t *testing.T) {
 	}
 }
 
-// A function that fails is told, and what it cannot do is left out; that the clusters
-// cannot be listed is told once for those that have turns.
+// A function that fails is reported, and what it cannot do is left out; that the clusters
+// cannot be listed is reported once for those that have turns.
 func TestFunctionsThatFailAreTold(t *testing.T) {
 	r, err := Examine(t.Context(), subject.Subject{Path: folder(t, only(instances, "time.txt"))}, nil, io.Discard)
 	expect.OK(t, err)
@@ -674,7 +674,7 @@ func causes(r result.Result) [][]string {
 	for _, i := range r.Incidents {
 		list = append(list, append([]string{i.Cause, i.Confidence, i.Cluster}, i.Resources...))
 	}
-	// The same cause of two clusters is told in no order.
+	// The same cause of two clusters is reported in no order.
 	slices.SortStableFunc(list, slices.Compare[[]string])
 	return list
 }

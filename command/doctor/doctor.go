@@ -134,7 +134,7 @@ type Clients struct {
 	Alarms   Alarms
 	Objects  Objects
 	Buses    Buses
-	// Elsewhere opens a spoke's account and region; ErrNoWay where nobody said how.
+	// Elsewhere opens a spoke's account and region; ErrNoWay where no way is set.
 	Elsewhere func(ctx context.Context, of spoke.ID) (Elsewhere, error)
 	// Kubernetes opens a cluster's API, with the caller's own rights.
 	Kubernetes func(ctx context.Context, c Cluster) (Kubernetes, error)
@@ -394,7 +394,7 @@ func NewElsewhere(cfg aws.Config) Elsewhere {
 	return Elsewhere{Functions: c.Functions, Rules: c.Rules, Roles: c.Roles, Clusters: c.Clusters, Kubernetes: c.Kubernetes}
 }
 
-// NewClients makes the clients of somebody's credentials. Slack is reached by via.
+// NewClients makes the clients of given credentials. Slack is reached by via.
 func NewClients(cfg aws.Config, via *http.Client) Clients {
 	return Clients{
 		Functions: lambda.NewFromConfig(cfg), Rules: eventbridge.NewFromConfig(cfg), Bus: eventbridge.NewFromConfig(cfg), Roles: iam.NewFromConfig(cfg), Queues: sqs.NewFromConfig(cfg),
@@ -959,7 +959,7 @@ func (c Clients) relay(ctx context.Context, cluster *types.Cluster, by functionO
 	return []Finding{{Part: "relay", Name: name, State: Well, Says: "is there, of this cluster and this release, and lets in nobody by itself"}}
 }
 
-// relayRelease looks whether a relay does what this release asks of one; it is told by a tag,
+// relayRelease looks whether a relay does what this release asks of one; that is in a tag,
 // which GetFunctionConfiguration does not have (Lambda API reference).
 func (c Clients) relayRelease(ctx context.Context, arn string, again Finding) []Finding {
 	again.Do = "Deploy it again with this release, with a bucket of its region for its program (docs/deploy.md)."

@@ -543,7 +543,7 @@ func (c Clients) rules(ctx context.Context, d Deployment, there []functionOf) (l
 	return list, stack
 }
 
-// busOf is the name of Rollcall's own bus, which several functions are told.
+// busOf is the name of Rollcall's own bus, a setting of several functions.
 func busOf(there []functionOf) string {
 	bus := ""
 	for _, f := range there {

@@ -48,7 +48,7 @@ type Elsewhere struct {
 	Kubernetes func(ctx context.Context, c Cluster) (Kubernetes, error)
 }
 
-// ErrNoWay: nobody said with which credentials a spoke's account is looked at.
+// ErrNoWay: it is not set with which credentials a spoke's account is looked at.
 var ErrNoWay = errors.New("no credentials of that account were given")
 
 // hub is what spokes are held against.
@@ -304,11 +304,11 @@ type clusterRow struct {
 	state                           State
 }
 
-// unlooked stands for the clusters of a spoke at which nobody could look.
+// unlooked stands for the clusters of a spoke that could not be looked at.
 const unlooked = "(not looked at)"
 
 // rows are the clusters of some findings, each with the worst that is said of it and of its
-// spoke: one that nobody can look at is not well.
+// spoke: one that cannot be looked at is not well.
 func rows(list []Finding) []clusterRow {
 	worse := map[State]int{Well: 1, Off: 1, Unknown: 2, Wrong: 3}
 	var all []clusterRow
@@ -348,7 +348,7 @@ func rows(list []Finding) []clusterRow {
 	return all
 }
 
-// printClusters ends what is printed: every cluster that was looked at, with whose it is.
+// printClusters ends what is printed: every cluster that was looked at, with its owner.
 func printClusters(w io.Writer, list []Finding) error {
 	all := rows(list)
 	if len(all) == 0 {

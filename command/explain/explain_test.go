@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is known of a text is told with its check first, and what is behind it.
+// What is known of a text is printed with its check first, and what is behind it.
 func TestPoint(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text  string
@@ -37,7 +37,7 @@ func TestPoint(t *testing.T) {
 	}
 }
 
-// A log is read to its end, and no secret of it is told.
+// A log is read to its end, and no secret of it is printed.
 func TestLog(t *testing.T) {
 	quiet := strings.Repeat("Nov 20 15:03:11 ip-10-0-1-2 systemd[1]: Started Session 1 of User root.\n", 2000)
 	last := "Nov 20 15:04:11 ip-10-0-1-2 kubelet[1]: E1120 15:04:11.123456 1 kubelet_node_status.go:96] \"Unable to register node with API server\" err=\"Unauthorized\" token=AKIAIOSFODNN7EXAMPLE\n"

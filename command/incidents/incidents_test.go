@@ -72,7 +72,7 @@ func ids(rows []Row) []string {
 }
 
 // What hurts longest stands first, what is over last and only where it is asked for;
-// what nobody was told of yet is in no list.
+// what was not posted yet is in no list.
 func TestList(t *testing.T) {
 	for name, tt := range map[string]struct {
 		query Query
@@ -130,7 +130,7 @@ func TestFind(t *testing.T) {
 }
 
 // A cluster is known that has an incident or a record, or that is watched. That nothing
-// is open in another one is not said: the name is wrong, or nobody could look.
+// is open in another one is not said: the name is wrong, or it could not be read.
 func TestKnown(t *testing.T) {
 	refused := errors.New("eks:ListClusters: AccessDeniedException")
 	for name, tt := range map[string]struct {

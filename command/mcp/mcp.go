@@ -294,7 +294,7 @@ func single(s *jsonschema.Schema) {
 	}
 }
 
-// add adds a tool that changes nothing. Its answer says that it is data, and is told in
+// add adds a tool that changes nothing. Its answer says that it is data, and is in
 // the words that a person at the terminal reads.
 func add[In, Out any](s *sdk.Server, name, title, about string, do func(context.Context, In) (Out, error), words func(In, Out) string) {
 	sdk.AddTool(s, &sdk.Tool{
@@ -314,7 +314,7 @@ func add[In, Out any](s *sdk.Server, name, title, about string, do func(context.
 func asDataError(err error) error { return fmt.Errorf("%s%w", asData, err) }
 
 // inside is a path below the folder, as the root takes it: nothing else may be read by a
-// name that somebody talked the assistant into.
+// name that the assistant was talked into.
 func (a *assistant) inside(path string) (string, error) {
 	if filepath.IsAbs(path) {
 		rel, err := filepath.Rel(a.dir, path)

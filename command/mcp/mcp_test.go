@@ -104,7 +104,7 @@ func TestToolsChangeNothing(t *testing.T) {
 	}
 }
 
-// An assistant is told what a person at the terminal is.
+// An assistant gets what a person at the terminal gets.
 func TestAssistantIsToldTheSame(t *testing.T) {
 	s := assisted(t, "../../stage/worlds")
 	var r result.Result

@@ -65,7 +65,7 @@ func in(ctx context.Context, p preflight.Plan, wanted string, a subject.Account)
 	return foreseen(cluster, v), nil
 }
 
-// Live judges what is planned in an account as it is. Waiting is told how many calls were
+// Live judges what is planned in an account as it is. Waiting receives how many calls were
 // made so far, and returns what ends it.
 func Live(ctx context.Context, asked Asked, of diagnose.Live, waiting func(calls func() int) (end func())) (result.Result, error) {
 	p, err := asked.plan()

@@ -36,7 +36,7 @@ func storyNodegroup(subnet, more string) string {
 		"nodeRole": "arn:aws:iam::111122223333:role/eksctl-eks-workshop-NodeInstanceRole"` + more + `}`
 }
 
-// judged judges in the story's world, and holds what is told or what is wrong.
+// judged judges in the story's world, and holds what is printed or what is wrong.
 func judged(t *testing.T, asked Asked, status int, out, wrong string) {
 	t.Helper()
 	r, err := In(t.Context(), asked, subject.Subject{Path: storyWorld}, examine.Worlds{}, io.Discard)

@@ -335,7 +335,7 @@ func TestAllIsGone(t *testing.T) {
 	}
 }
 
-// TestWithoutS3: whatever is the matter with the bucket, what was found is told, and the
+// TestWithoutS3: whatever is the matter with the bucket, what was found is reported, and the
 // command says in a line why there is nothing to replay.
 func TestWithoutS3(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -478,7 +478,7 @@ func TestAtLaunch(t *testing.T) {
 	}
 }
 
-// packed is an archive of what is told.
+// packed is an archive of given files.
 func packed(t *testing.T, list ...tar.Header) []byte {
 	t.Helper()
 	var b bytes.Buffer

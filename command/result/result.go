@@ -210,7 +210,7 @@ func FromCause(o report.Observation, c diagnosis.Cause, launches map[string]repo
 }
 
 // resources are what a cause is about, the one that a fix would change first.
-// The instances that it keeps from joining are told beside them; where the
+// The instances that it keeps from joining are listed beside them; where the
 // instance is what is wrong, they are among them too.
 func resources(c diagnosis.Cause) []string {
 	group, _, _ := strings.Cut(string(c.Check), "/")
@@ -373,7 +373,7 @@ func tells(s snapshot.Source) bool {
 }
 
 // ofInstances are the groups of checks that look for what keeps an instance
-// from joining. Where all have joined nobody needs them.
+// from joining. Where all have joined they are not needed.
 func ofInstances() []string {
 	return []string{"route", "endpoint", "sg", "nacl", "dns", "iam", "instance", "node", "spot"}
 }
@@ -421,10 +421,10 @@ func needed(u diagnosis.Unknown, f snapshot.Failure, absent, gone []report.Launc
 // subnet, a refused launch) other checks tell. The pools of Spot are judged by
 // days of that history, and never explain why one instance is not a node.
 //
-// Nor is it told that nobody read the updates of nodegroups because the
-// nodegroups themselves were not read: that is told already. (Updates that
-// nobody captured are silent, package gather says why; a call that was refused
-// is told.)
+// Nor is it printed that the updates of nodegroups were not read because the
+// nodegroups themselves were not read: that is printed already. (Updates that
+// were not captured are silent, package gather says why; a call that was refused
+// is printed.)
 func remembered(u diagnosis.Unknown, f snapshot.Failure) bool {
 	return f.Source == snapshot.LaunchHistory || f.Source == snapshot.Updates && f.Reason == snapshot.NotRead ||
 		slices.ContainsFunc(checks.OfPools(), func(c checks.Check) bool { return c.ID == u.Check })
@@ -496,7 +496,7 @@ func (r Result) Only(instance, nodegroup string, seen []report.Observation) Resu
 	return r
 }
 
-// named is the name in a resource's id: Karpenter's objects are told as kubectl names
+// named is the name in a resource's id: Karpenter's objects are named as kubectl names
 // them, nodepool/general.
 func named(id string) string { return id[strings.LastIndex(id, "/")+1:] }
 

@@ -12,7 +12,7 @@ import (
 	"rollcall/tools/expect"
 )
 
-// What is asked for alone is told, and what could not be looked at and may be about it.
+// What is asked for alone is printed, with what was not checked and may be about it.
 func TestOnly(t *testing.T) {
 	r := Result{
 		Incidents: []Incident{

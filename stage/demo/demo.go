@@ -59,7 +59,7 @@ const About = `  route      a nodegroup in a new subnet whose route table has on
 type Options struct {
 	// Story is a story's name, or all.
 	Story string
-	// Keep leaves the last story's stage up until the context ends. Somebody looks: the
+	// Keep leaves the last story's stage up until the context ends. A person looks: the
 	// fixes of that story are left to them to approve.
 	Keep bool
 	// Rate is how many times faster than the wall clock the stage runs while all wait;
@@ -69,7 +69,7 @@ type Options struct {
 	Functions string
 	// Files are the repository's, with the template, the worlds and the schemas.
 	Files fs.FS
-	// Logs takes the functions' logs, Out what is told.
+	// Logs takes the functions' logs, Out the narration.
 	Logs, Out io.Writer
 	// Pictures is a folder for pictures of the Slack page; it takes the repository, Go
 	// and Chromium. Samples is one that keeps samples of the records and messages that
@@ -84,7 +84,7 @@ type play struct {
 	name  string
 	world string
 	// rate is how many times faster than the wall clock it runs, while all wait, if
-	// nobody says otherwise.
+	// not set otherwise.
 	rate float64
 	act  func(context.Context, *stage.Stage, *narrator) error
 	// settings are the operator's; nil leaves everything at its default.
@@ -148,7 +148,7 @@ func Stories() []string {
 	return names
 }
 
-// ErrInterrupted is that somebody ended a story before its end.
+// ErrInterrupted is that a person ended a story before its end.
 var ErrInterrupted = errors.New("interrupted")
 
 // Play plays stories. It fails where something that must be seen was not.
@@ -183,7 +183,7 @@ func Play(ctx context.Context, o Options) error {
 }
 
 // perform plays a story, and what belongs to it on stages of their own. The
-// story's own stage stays up until all is told, and on if it is to be kept.
+// story's own stage stays up until it has ended, and on if it is to be kept.
 func (o Options) perform(ctx context.Context, p play, keep bool) error {
 	began := time.Now()
 	n := &narrator{began: began, pictures: o.Pictures, out: o.Out, root: o.root, person: keep}
@@ -385,7 +385,7 @@ type narrator struct {
 	rest func()
 	// rate is how many times faster than the wall clock the stage runs while all wait.
 	rate float64
-	// person reports whether somebody looks, and approves what a story would approve itself.
+	// person reports whether a person looks, and approves what a story would approve itself.
 	person bool
 	// shown reports whether the credentials of this stage were printed.
 	shown bool
@@ -393,7 +393,7 @@ type narrator struct {
 	tally fakeslack.Tally
 	// pictures is where pictures of the page go; none if it is empty.
 	pictures string
-	// out takes what is told; root is where the repository's files are.
+	// out takes the narration; root is where the repository's files are.
 	out  io.Writer
 	root string
 	// keep ends the watching of what the functions write, and keeps samples of it;

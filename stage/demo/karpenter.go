@@ -48,7 +48,7 @@ type karpenterStory struct {
 }
 
 // karpenter plays the Karpenter story: three things keep two NodePools from their
-// nodes, one after the other. Each is told, mended as people do, and over by itself.
+// nodes, one after the other. Each is reported, mended as people do, and over by itself.
 func karpenter(ctx context.Context, s *stage.Stage, n *narrator) error {
 	if err := needs(s, "launch-watch", "join-check"); err != nil {
 		return err

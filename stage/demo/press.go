@@ -16,7 +16,7 @@ import (
 	"rollcall/stage/release"
 )
 
-// The people of the stage's Slack: who may approve, and somebody who may not.
+// The people of the stage's Slack: who may approve, and a person who is not allowed to.
 const (
 	onCall = "U0ONCALL01"
 	dev    = "U0DEV00001"
@@ -99,7 +99,7 @@ func (n *narrator) decisions(ts string) (d decisions) {
 	return d
 }
 
-// refusedTo presses it as somebody who may not: he is told so, and nobody else.
+// refusedTo presses it as a person who is not allowed to, and who alone gets the reply.
 func refusedTo(ctx context.Context, n *narrator, s *stage.Stage, m fakeslack.Message, user string) error {
 	before := ephemeralCount(s, user)
 	if err := s.Slack.Press(ctx, fakeslack.Press{Channel: stage.Channel, TS: m.TS, ActionID: string(report.ApprovePlan), User: user}); err != nil {

@@ -160,7 +160,7 @@ func (st *story) missed(ctx context.Context, n *narrator) error {
 	return nil
 }
 
-// alone holds that the story is told in one message.
+// alone holds that the story has one message.
 func (st *story) alone() error {
 	if n := len(shown(st.stage)); n != 1 {
 		return fmt.Errorf("there are %d messages in the channel, want 1", n)
@@ -224,8 +224,8 @@ func firstLine(text string) string {
 // remediator is who acts: the function's name, which is its role's too.
 const remediator = "rollcall-remediate"
 
-// approved presses the button that offers the route, first as somebody who may
-// not, and sees the route made by Rollcall's own hand.
+// approved presses the button that offers the route, first as a person who is
+// not allowed to, and sees the route made by Rollcall's own hand.
 func (st *story) approved(ctx context.Context, n *narrator) error {
 	if err := n.wait(ctx, "waiting for the offer of the route", func() (bool, error) {
 		text := everything(only(st.stage))

@@ -425,7 +425,7 @@ func (p proof) hold(m fakeslack.Message) error {
 	return nil
 }
 
-// ruledOut is the part of a report that says what nobody need follow.
+// ruledOut is the part of a report that says what needs no follow-up.
 func ruledOut(text string) string {
 	_, rest, _ := strings.Cut(text, "\nRuled out\n")
 	for _, next := range []string{"\nChange\n", "\nWorst pools\n"} {

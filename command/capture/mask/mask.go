@@ -199,7 +199,7 @@ func isPublicHost(name string) bool {
 	}, func(end string) bool { return strings.HasSuffix(low, end) })
 }
 
-// named are the fields that hold a name somebody chose, with the word that
+// named are the fields that hold a name of free choice, with the word that
 // stands for such names.
 func named(field string) string {
 	return map[string]string{
@@ -348,7 +348,7 @@ func inside(field, key string) string {
 	return key
 }
 
-// freeKeys tells the fields whose keys somebody chose; those of others are the API's own.
+// freeKeys lists the fields whose keys are of free choice; those of others are the API's own.
 func freeKeys(field string) bool {
 	switch field {
 	case "tags", "labels", "annotations", "nodeSelector", "matchLabels", "data":

@@ -227,7 +227,7 @@ func TestConnected(t *testing.T) {
 }
 
 // TestScope: VPCs of clusters and nodes are all taken; of those beside them as many as
-// there is room for, and the rest is told.
+// there is room for, and the rest is reported.
 func TestScope(t *testing.T) {
 	k := faked(t, nil)
 	var attachments []any

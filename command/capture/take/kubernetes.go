@@ -266,7 +266,7 @@ func withoutManagers(object map[string]any) {
 	}
 }
 
-// What is asked one by one is bounded; what is over is told.
+// What is asked one by one is bounded; what is over is reported.
 const (
 	mostTemplates = 200
 	mostGroups    = 300

@@ -54,7 +54,7 @@ type Options struct {
 	Instances int
 	// Now is when it is taken.
 	Now time.Time
-	// Progress, if any, is told of each file. It may be called by several goroutines.
+	// Progress, if any, is called for each file. It may be called by several goroutines.
 	Progress func(Progress)
 }
 
@@ -173,7 +173,7 @@ func (t *taker) all(parent context.Context) error {
 	return t.finish()
 }
 
-// finish writes what is told of the whole.
+// finish writes the summary of the whole.
 func (t *taker) finish() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,7 +191,7 @@ const (
 	maxBackoff = 5 * time.Second
 )
 
-// Retryer makes a call again until it is answered: nothing is missed for somebody else's
+// Retryer makes a call again until it is answered: nothing is missed for other clients'
 // calls. By itself the SDK stops after a hundred throttled ones of all calls together.
 func Retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
@@ -668,7 +668,7 @@ func openFolder(dir string, resume bool) (*folder, error) {
 		return nil, wrongInput("the folder cannot be kept from others: %v", err)
 	}
 	f := &folder{dir: dir, resume: resume}
-	// Before anything is asked: a disk that cannot be written is told at once.
+	// Before anything is asked: a disk that cannot be written is reported at once.
 	if err := f.write(probe, []byte("x")); err != nil {
 		return nil, err
 	}

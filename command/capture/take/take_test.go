@@ -153,7 +153,7 @@ func read(t *testing.T, path string) string {
 }
 
 // TestRefused: a refusal stands in errors.json, and the rest is taken. What is left out is
-// listed, and whoever misses it is told why.
+// listed, and a missing file is reported with the reason.
 func TestRefused(t *testing.T) {
 	account, at := onStage(t, "samples", simaws.FaultRule{Call: "ec2:DescribeRouteTables", Deny: true}, simaws.FaultRule{Call: "kubernetes:list pods", Deny: true})
 	dir := filepath.Join(t.TempDir(), "capture")

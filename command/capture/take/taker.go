@@ -573,7 +573,7 @@ func (t *taker) nodes(ctx context.Context, clusters []string) map[string]any {
 	}
 	var all map[string]any
 	for part := range slices.Chunk(keys, ec2api.MaxFilterValues) {
-		// What is refused is told of the list of instances, which has the same permission.
+		// What is refused is reported of the list of instances, which has the same permission.
 		tree, err := asks(t, "ec2", t.ec2.DescribeInstances, &ec2.DescribeInstancesInput{Filters: ec2api.AnyOf("tag-key", part), MaxResults: pageSize()})(ctx)
 		if err != nil {
 			return nil

@@ -1,6 +1,6 @@
 // Package look looks at clusters once: the functions' own sweeps, over any AWS and
 // Kubernetes that answer, with nothing deployed. What they would keep in their table
-// is gone with the look, and nobody is told but the caller.
+// is gone with the look, and only the caller gets the result.
 //
 // It is one engine for an account that is there, with its caller's credentials, and
 // for one that was captured.
@@ -79,7 +79,7 @@ type Account struct {
 	// look alone.
 	Once *askonce.Once
 	// Refused gives CloudTrail's records of calls for instances, oldest first. It is
-	// called beside all that needs none of them; nil: nobody looks.
+	// called beside all that needs none of them; nil: not read.
 	Refused func(context.Context) []Record
 	// Event, if any, is an event of EventBridge that is played first.
 	Event json.RawMessage
@@ -107,7 +107,7 @@ type Failed struct {
 }
 
 // settings are those of a new deployment, but that no launch is given up: an instance
-// that failed days ago is what somebody asks about.
+// that failed days ago is what the caller asks about.
 func settings() (config.Config, error) {
 	c, err := config.Load(func(string) string { return "" }, []spec.Variable{
 		config.JoinTime, config.ReportHour, config.Cleanup, config.CleanupGrace, config.CleanupUntagged, config.RunwayHorizon, config.SubnetMetrics,
@@ -347,7 +347,7 @@ func (p parts) detector(name string, to *collector) detect.Detector {
 	}
 }
 
-// collector keeps what one function tells. Nobody is reminded, and nobody else told.
+// collector keeps what one function tells. It sends no reminder and no message.
 type collector struct{ heard []report.Observation }
 
 // SendResult keeps what was found.
@@ -498,7 +498,7 @@ func (m *memory) RecordSamples(_ context.Context, samples []snapshot.Sample) err
 // CatchUp has no hour to roll up.
 func (m *memory) CatchUp(context.Context, string) (hours int, err error) { return 0, nil }
 
-// Returned: nobody cleans up.
+// Returned: without a cleanup.
 func (m *memory) Returned(context.Context, string, time.Time) ([]snapshot.Returned, error) {
 	return nil, nil
 }

@@ -126,7 +126,7 @@ func TestRefusedCalls(t *testing.T) {
 	}
 }
 
-// A function that panics is told as one that failed, by its name.
+// A function that panics is reported as one that failed, by its name.
 func TestPanicsAreTold(t *testing.T) {
 	a := blackhole(t)
 	a.Endpoints = func(string) (string, []byte, http.RoundTripper, bool) { panic("no way") }
@@ -136,7 +136,7 @@ func TestPanicsAreTold(t *testing.T) {
 	}
 }
 
-// Whoever gives up is told so.
+// Whoever gives up gets that reason.
 func TestGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	a := blackhole(t)

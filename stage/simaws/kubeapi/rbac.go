@@ -14,7 +14,7 @@ import (
 )
 
 // RBAC holds the roles and bindings of a manifest as a cluster has them after kubectl apply:
-// what its API tells of them. What somebody deletes or replaces by hand is told from then on;
+// what its API tells of them. What is deleted or replaced by hand is returned from then on;
 // it changes nothing of what the stage's API allows.
 type RBAC struct {
 	mu  sync.Mutex
