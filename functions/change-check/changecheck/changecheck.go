@@ -119,7 +119,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 }
 
 // tell sends what was found, and asks for another look while CloudTrail may not
-// have everything yet. Report is told before, so that a crash in between leads
+// have everything yet. It is sent first, so that a crash in between leads
 // to telling twice, which it notices, not to silence.
 func (h handler) tell(ctx context.Context, c incidentCase, answers map[trail.Lookup]answer) error {
 	now := h.Now()

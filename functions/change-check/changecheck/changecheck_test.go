@@ -133,7 +133,7 @@ func route(cluster string) incident.Incident {
 	}
 }
 
-// deleted is a route that somebody deleted; CloudTrail lists nothing beside it.
+// deleted is a deleted route; CloudTrail lists nothing beside it.
 func deleted(id string, at time.Time) trail.Record {
 	return trail.Record{ID: id, At: at, Source: "ec2.amazonaws.com", Call: "DeleteRoute", Actor: trail.Actor{Name: "alice", Principal: "arn:aws:iam::111122223333:user/alice"}, Asked: []trail.Text{{Field: "routeTableId", Value: table}}}
 }
@@ -341,7 +341,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestKilledAtEachWrite: what was changed is told under one id, and looked for
+// TestKilledAtEachWrite: a change is reported under one id, and looked for
 // again, wherever the function ends.
 func TestKilledAtEachWrite(t *testing.T) {
 	stagetest.KilledAtEachWrite(t, []string{"SendMessage"}, func(t *testing.T, k *stagetest.Kill) any {
