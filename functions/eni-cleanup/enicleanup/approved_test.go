@@ -208,7 +208,7 @@ func TestApprovalKeepsToTheShare(t *testing.T) {
 	}
 }
 
-// What report has not written down is nobody's approval, whatever an event says.
+// What report has not written down is no approval, whatever an event says.
 func TestPolicyBeforeItsPlan(t *testing.T) {
 	for _, offers := range []func(incident.Incident) []incident.Offer{
 		func(incident.Incident) []incident.Offer { return nil },
@@ -231,7 +231,7 @@ func TestPolicyBeforeItsPlan(t *testing.T) {
 }
 
 // EventBridge may deliver an approval twice, and Lambda may run it twice, before
-// report has taken in what came of it: each interface goes once, and what is told
+// report has taken in what came of it: each interface goes once, and what is reported
 // has the same id, so that report takes it in once.
 func TestApprovalDeliveredTwice(t *testing.T) {
 	for _, policy := range []optin.Policy{optin.Approve, optin.Auto} {

@@ -42,7 +42,7 @@ import (
 // room is kept before the deadline to write down what was done, and to tell:
 // a delete that was sent is answered or given up within ten seconds. What is
 // not told in it the next run tells. EC2's bucket is full after 20 seconds in
-// which nobody deletes: more room is time lost.
+// which nothing is deleted: more room is time lost.
 const room = 20 * time.Second
 
 // handle takes the schedule, or an approval of what it may delete. VPCs come one after the other: the cap and EC2's
@@ -308,7 +308,7 @@ func (h handler) approved(ctx context.Context, t event.Trigger) error {
 }
 
 // offerIn is the newest plan of the incident, if a person approved it, or the
-// policy: report writes down either, and nobody else.
+// policy: only report writes down either.
 func offerIn(inc incident.Incident) (incident.Offer, bool) {
 	for _, o := range slices.Backward(inc.Offers) {
 		if o.Plan.Remedy != optin.DeleteLeakedInterfaces || o.Made.Before(inc.Opened) || o.Plan.Cleanup == nil {
@@ -573,7 +573,7 @@ func (b *batch) conclude(ctx context.Context, j job, s leak.Sighting, draft leak
 		draft.Result = leak.WouldDelete
 		b.finished(s, draft)
 	case action.InUse, action.NotThere:
-		log.InfoContext(ctx, "not deleted: somebody else was faster", "why", a.Outcome)
+		log.InfoContext(ctx, "not deleted: already gone or in use", "why", a.Outcome)
 		b.Count("RaceLost", 1)
 		if j.dry {
 			return
@@ -805,7 +805,7 @@ func (p place) clusters() []string {
 }
 
 // places reads the watched clusters and puts them together by VPC. One that
-// cannot be read is told to be blind; as long as it is, nobody knows which
+// cannot be read is reported as blind; as long as it is, it is unknown which
 // VPC's interfaces without a cluster's name may be its own, and its mode counts
 // for those of all VPCs.
 func (h handler) places(ctx context.Context, t event.Trigger) ([]place, error) {
@@ -828,7 +828,7 @@ func (h handler) places(ctx context.Context, t event.Trigger) ([]place, error) {
 			}
 			continue
 		}
-		// Nobody was asked for instances and groups: that is no proof that
+		// Instances and groups were not read: that is no proof that
 		// they could be read.
 		delete(s.Read, snapshot.Instances)
 		delete(s.Read, snapshot.Groups)

@@ -281,7 +281,7 @@ func TestSightingsUnread(t *testing.T) {
 	}
 }
 
-// TestDenied: a delete that EC2 denies is told with the permission's name, is
+// TestDenied: a delete that EC2 denies is reported with the permission's name, is
 // tried once in a run and not for each interface, and leaves nothing behind
 // that looks like a delete.
 func TestDenied(t *testing.T) {
@@ -373,7 +373,7 @@ func TestUncertain(t *testing.T) {
 	}
 }
 
-// TestBusDown: what the bus did not take is told by the next run.
+// TestBusDown: what the bus did not take is sent by the next run.
 func TestBusDown(t *testing.T) {
 	s := open(t, stagetest.Options{Faults: []simaws.FaultRule{{Call: "events:PutEvents", Deny: true, Times: 1}}})
 	id := s.make(s.left())
@@ -392,7 +392,7 @@ func TestBusDown(t *testing.T) {
 	}
 }
 
-// TestBlind: what cannot be read is told, and nothing is deleted.
+// TestBlind: what cannot be read is reported, and nothing is deleted.
 func TestBlind(t *testing.T) {
 	s := open(t, stagetest.Options{Faults: []simaws.FaultRule{{Call: "ec2:DescribeInstances", Deny: true}}})
 	id := s.make(s.left())
@@ -615,7 +615,7 @@ const cadence = 15 * time.Minute
 type harness struct {
 	*stagetest.Bench
 	t testing.TB
-	// devices are the interfaces that somebody attached to a machine.
+	// devices are the interfaces attached to a machine.
 	devices int
 }
 
@@ -852,14 +852,14 @@ func TestKilledAtRandomPoints(t *testing.T) {
 	}
 }
 
-// taken has somebody attach an interface to a machine, if the machine takes
+// taken attaches an interface to a machine, if the machine takes
 // one more.
 func (s *harness) taken(id string) bool {
 	s.devices++
 	return s.others("ec2:AttachNetworkInterface", fmt.Sprintf(`{"NetworkInterfaceId":%q,"InstanceId":%q,"DeviceIndex":%d}`, id, halted, s.devices))
 }
 
-// others is a call that somebody else makes, beside the function.
+// others is a call of another client, beside the function.
 func (s *harness) others(op, input string) bool {
 	_, err := s.World.Call(op, json.RawMessage(input))
 	return err == nil
@@ -1083,7 +1083,7 @@ func (l *liar) RoundTrip(req *http.Request) (*http.Response, error) {
 // TestLies: whatever DescribeInstances answers, well formed and wrong, the
 // interface of a machine that runs stays. Where the answer contradicts what is
 // attached in the VPC, or is not whole, nothing is deleted at all, and that is
-// told.
+// reported.
 func TestLies(t *testing.T) {
 	of := func(id, state string) string {
 		return `<item><reservationId>r-1</reservationId><instancesSet><item><instanceId>` + id + `</instanceId>` + state + `</item></instancesSet></item>`

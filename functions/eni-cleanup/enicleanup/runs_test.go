@@ -393,7 +393,7 @@ type deleteLog struct {
 	mu sync.Mutex
 	// ours counts the deletes that EC2 did for the function, sent all requests.
 	ours, sent map[string]int
-	// theirs were deleted by somebody else, kept may never be deleted.
+	// theirs were deleted by another client, kept may never be deleted.
 	theirs, kept map[string]bool
 	// ready may be deleted, as they were made.
 	ready map[string]bool
@@ -460,8 +460,8 @@ func (s *harness) settled(l *deleteLog) {
 		}
 	}
 	for id, n := range records {
-		// What somebody else deleted while a run was killed that had just
-		// written that it would: nobody can tell whose delete it was.
+		// What another client deleted while a run was killed that had just
+		// written that it would: the deleting client is unknown.
 		if n != 1 || l.ours[id] != 1 && !l.theirs[id] {
 			s.t.Errorf("%s: %d records; deleted by us %d times, by others: %v", id, n, l.ours[id], l.theirs[id])
 		}
@@ -545,7 +545,7 @@ func TestWhoCannotAskProvesNothing(t *testing.T) {
 	}
 }
 
-// meddler lets somebody else act just before a request: once, before the first
+// meddler lets another client act just before a request: once, before the first
 // that is of the kind.
 type meddler struct {
 	next http.RoundTripper
@@ -578,7 +578,7 @@ func again(action, body string) bool {
 func asksToDelete(action, _ string) bool { return action == "DeleteNetworkInterface" }
 
 // TestMeddled: every rule holds when the run looks, and between the look and
-// the delete somebody changes one thing. EC2 would still delete it, but for
+// the delete one thing changes. EC2 would still delete it, but for
 // what is attached: that the run describes it again is what saves it, and no
 // delete is so much as asked for.
 func TestMeddled(t *testing.T) {
@@ -681,8 +681,8 @@ func TestOneRuleBroken(t *testing.T) {
 		s.sweep()
 	}
 	_, summaries := s.sent()
-	// Those that a node may have left behind are told with the rule that keeps
-	// them; what is in use, alive, young or not the VPC CNI's is nobody's news.
+	// Those that a node may have left behind are reported with the rule that keeps
+	// them; what is in use, alive, young or not the VPC CNI's is not reported.
 	kept := map[string]int{string(leak.NoDate): 3, string(leak.OtherCluster): 2, string(leak.TagsDisagree): 3, string(leak.Untagged): 1}
 	if len(summaries) != 1 {
 		t.Fatalf("%d summaries, want one", len(summaries))
@@ -872,7 +872,7 @@ func strangers(t *testing.T, theirs made) {
 	}
 }
 
-// TestStopIsOverWhenItIs: that the cleanup goes on is told once it does, even
+// TestStopIsOverWhenItIs: that the cleanup goes on is reported once it does, even
 // if nothing is deleted; a new day does not end a stop.
 func TestStopIsOverWhenItIs(t *testing.T) {
 	s := open(t, stagetest.Options{})
@@ -1093,7 +1093,7 @@ func TestWhatASummaryTells(t *testing.T) {
 	}
 }
 
-// A day is told again when something came back since, the mode is another, or a
+// A day is posted again when something came back since, the mode is another, or a
 // stop began or ended; not for what changes with every run.
 func TestWhatIsToldAgain(t *testing.T) {
 	base := report.Cleanup{Mode: "delete", Subnets: []report.CleanupSubnet{{Subnet: "s-1", Interfaces: 1}}}

@@ -76,7 +76,7 @@ func (r *tour) clean(ctx context.Context, p place) error {
 }
 
 // untaggedMode is the mode of interfaces that name no cluster: any of the
-// VPC's may have made them, or one of which nobody knows where it is; so that of
+// VPC's may have made them, or one of unknown place; so that of
 // the most careful.
 func (v *visit) untaggedMode() leak.Mode {
 	var modes []leak.Mode
@@ -86,7 +86,7 @@ func (v *visit) untaggedMode() leak.Mode {
 	return leak.Least(modes...)
 }
 
-// home is the cluster that an interface is told of with: its own, or the first
+// home is the cluster that an interface is reported with: its own, or the first
 // of the VPC.
 func (v *visit) home(cluster string) *snapshot.Snapshot {
 	for _, s := range v.homes {
@@ -227,7 +227,7 @@ const day = 24 * time.Hour
 // tellSummaries sends report what was done in each cluster today, and what was
 // added to yesterday since it was last told: the audit records say it, so that
 // a run that ended before it told is made up for by the next. That a stop is
-// over is told too, even if nothing came back since.
+// over is reported too, even if nothing came back since.
 func (v *visit) tellSummaries(ctx context.Context) error {
 	var errs []error
 	for _, s := range v.homes {
@@ -259,7 +259,7 @@ func (v *visit) tellCluster(ctx context.Context, s *snapshot.Snapshot) error {
 		case before == digest, len(c.Subnets) == 0 && c.Stopped == nil && !was:
 			continue
 		case from != today && v.plan.Stopped != nil:
-			// A day that is told without a stop says that the cleanup goes on.
+			// A day that is posted without a stop says that the cleanup goes on.
 			continue
 		}
 		if !v.lookAgain(ctx, &c) {
