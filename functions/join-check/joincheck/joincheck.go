@@ -237,7 +237,7 @@ const unrecorded = time.Hour
 // stillExpected sets aside what needs no record: instances that have long been
 // Ready nodes, and those that ended after they had been nodes. Instances that were there long before Rollcall, and are no nodes, are
 // left alone too: a bastion may carry the cluster's tag. Where the nodes could
-// not be read nobody knows which are nodes: they are looked at, and not all
+// not be read it is unknown which are nodes: they are looked at, and not all
 // recorded as missing. What an open incident is about is looked at whatever it
 // is: it may be well now. So are Ready nodes whose pods do not start.
 func stillExpected(entries []entry, s *snapshot.Snapshot, about []string, giveUp time.Duration) []entry {
@@ -343,7 +343,7 @@ func nodeOf(s *snapshot.Snapshot, instance string) *snapshot.Node {
 }
 
 // nodesClosed reports whether the nodes cannot be read for want of a right, or because
-// nobody asks for them: that does not change by itself.
+// they are not read: that does not change by itself.
 func nodesClosed(s *snapshot.Snapshot) bool {
 	if s.Read[snapshot.Nodes] {
 		return false
@@ -500,7 +500,7 @@ func roots(causes []diagnosis.Cause, now time.Time) map[string]outcome.Root {
 }
 
 // losing reports whether an instance has ended that had joined not long before, and
-// that nobody has taken it down yet.
+// is not recorded yet.
 func losing(l store.LaunchRecord, in *snapshot.Instance) bool {
 	return in != nil && in.Ended() && l.Losing(in.StateReason.When)
 }
@@ -553,7 +553,7 @@ func unreadTable(of snapshot.Source, err error) snapshot.Failure {
 }
 
 // joinedLaunches are the launches of the Ready nodes that were found, whether or not
-// anybody has recorded them: nobody has where Rollcall is new to a cluster.
+// they are recorded: they are not where Rollcall is new to a cluster.
 func joinedLaunches(s *snapshot.Snapshot) (list []snapshot.Past) {
 	ready := map[string]bool{}
 	for _, n := range s.Nodes {
@@ -618,7 +618,7 @@ func joins(entries []entry, verdicts []outcome.Verdict, s *snapshot.Snapshot) ma
 }
 
 // tries is how often what is remembered of a nodegroup is read again that
-// somebody else has written.
+// another writer has changed.
 const tries = 3
 
 // teach adds joins to what is remembered of a nodegroup, in one write.

@@ -189,7 +189,7 @@ func TestDeletedCluster(t *testing.T) {
 	}
 }
 
-// A cluster that nothing is open of is not asked for, and nothing is told of one
+// A cluster that nothing is open of is not asked for, and nothing is reported of one
 // that other tools' tags name.
 func TestForeignClusterIsNotDeleted(t *testing.T) {
 	b := bench(t, stagetest.Options{World: healthy.World, Over: healthy.Over, Settings: map[string]string{"ROLLCALL_CLUSTERS": deleted}})
@@ -822,7 +822,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 }
 
 // TestLogsOfAutoMode: the log tells what a NodeClaim does not. Without it, and where it
-// may not be read, all else is judged as if nobody had asked; the permission is named.
+// may not be read, all else is judged as if it was not requested; the permission is named.
 func TestLogsOfAutoMode(t *testing.T) {
 	const world, denied = "corpus/launch-policy-denied-auto-mode.yaml", "launch/policy-denied"
 	calls := []string{"DescribeDeliverySources", "DescribeDeliveries", "DescribeDeliveryDestinations", "FilterLogEvents"}

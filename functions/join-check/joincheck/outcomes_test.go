@@ -201,7 +201,7 @@ func (s *story) post(body string) {
 }
 
 // deliver hands over what has arrived, in any order, and reminds of launches
-// that are told of, mostly.
+// that are known, mostly.
 func (s *story) deliver() {
 	var bodies []string
 	s.late = slices.DeleteFunc(s.late, func(l delayed) bool {
@@ -549,7 +549,7 @@ func TestClassExplainsRefusedLaunches(t *testing.T) {
 	}
 }
 
-// What cannot be read is told, and neither fails nor passes.
+// What cannot be read is reported, and neither fails nor passes.
 func TestRefusedLaunchesUnread(t *testing.T) {
 	b := bench(t, stagetest.Options{World: "samples.yaml"})
 	refuse(t, b, checkid.LaunchUnauthorized, b.Now(), b.Now())
@@ -730,7 +730,7 @@ func TestSweepBlind(t *testing.T) {
 	}
 }
 
-// TestSweepThatFails: what keeps a cluster from being looked at is told.
+// TestSweepThatFails: what keeps a cluster from being looked at is reported.
 func TestSweepThatFails(t *testing.T) {
 	b := bench(t, stagetest.Options{})
 	newer := incident.Incident{Format: report.Format + 1, Key: report.Key{Cluster: "broken", Check: "route/no-egress", Resource: "rtb-1"}, State: incident.Open}
@@ -770,7 +770,7 @@ ec2:
 	}
 }
 
-// TestPodsWaitOnReadyNodes: pods that get no address on a Ready node are told in a sweep,
+// TestPodsWaitOnReadyNodes: pods that get no address on a Ready node are reported in a sweep,
 // though no launch is in trouble, and read of only then; they are over once they run.
 func TestPodsWaitOnReadyNodes(t *testing.T) {
 	const pods = `
@@ -975,7 +975,7 @@ ec2:
 `
 
 // TestUnnamed: an instance that only its user data calls a node of the cluster
-// is called too; nobody else's is.
+// is called too; those of others are not.
 func TestUnnamed(t *testing.T) {
 	b := bench(t, stagetest.Options{World: "healthy-nat.yaml", Over: unnamedWorld})
 	b.Advance(6 * time.Minute)
@@ -992,7 +992,7 @@ func TestUnnamed(t *testing.T) {
 }
 
 // TestUnnamedBlind: whose instances without tags are could not be asked, and
-// that is told.
+// that is reported.
 func TestUnnamedBlind(t *testing.T) {
 	b := bench(t, stagetest.Options{World: "healthy-nat.yaml", Over: unnamedWorld, Faults: []simaws.FaultRule{{Call: "ec2:DescribeInstanceAttribute", Deny: true}}})
 	b.Advance(6 * time.Minute)

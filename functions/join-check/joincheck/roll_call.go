@@ -26,7 +26,7 @@ import (
 )
 
 // call calls the roll of one cluster: who has joined, who is gone, who has
-// missed it and why. Report is told before anything is remembered, so that a
+// missed it and why. Report gets the result before anything is remembered, so that a
 // crash in between leads to telling twice, which report notices, not to
 // silence.
 func (h handler) call(ctx context.Context, cluster string, r roll) error {
@@ -105,7 +105,7 @@ func (h handler) readCauses(ctx context.Context, s *snapshot.Snapshot, q gather.
 	s.Taken = h.Now()
 }
 
-// unjudged are nodes of which nobody knows how they stand: that nothing is found
+// unjudged are nodes whose state is unknown: that nothing is found
 // wrong with what is not seen says nothing.
 func unjudged(s *snapshot.Snapshot, r roll) []diagnosis.Unknown {
 	const missing = checkid.NodeNotRegistered
@@ -234,8 +234,8 @@ func (h handler) sort(messages []inbox.Message) batch {
 	return b
 }
 
-// unsure gives back the messages of instances of which nobody can say whose
-// they are while the groups cannot be read.
+// unsure gives back the messages of instances whose owner is
+// unknown while the groups cannot be read.
 func (h handler) unsure(b *batch, ids []string) {
 	for _, id := range ids {
 		h.Log.Warn("whose the instance is cannot be told without its group, its messages go back to the queue", "instance", id)
@@ -272,8 +272,8 @@ type entry struct {
 	recorded bool
 	// unsure: whether it is recorded has not been looked up.
 	unsure bool
-	// silent ones are looked at and not called: nobody waits for them any
-	// more, or nobody can tell whether they are nodes.
+	// silent ones are looked at and not called: they are not waited for any
+	// more, or it is unknown whether they are nodes.
 	silent bool
 	// reminded: a reminder of ours brought it.
 	reminded bool
@@ -282,7 +282,7 @@ type entry struct {
 
 // rolls sorts the batch by cluster. Unknown are instances that neither EC2 nor
 // our records know: minutes after their launch they have ended long ago, and
-// nobody can say whose they were.
+// their owner is unknown.
 func (b batch) rolls(a detect.Assignment, known map[string]store.LaunchRecord, ids []string, learned map[string]detect.Learned) (all map[string]roll, unknown []string) {
 	all = map[string]roll{}
 	add := func(cluster string, e entry, n news) {
@@ -324,7 +324,7 @@ func (b batch) rolls(a detect.Assignment, known map[string]store.LaunchRecord, i
 }
 
 // scope is what the checks judge: Ready nodes whose pods do not start; launches that missed the roll or ended
-// before they joined; those that no event told of, which nobody has looked at
+// before they joined; those that no event told of, which were not looked at
 // yet; and what open incidents are about, so that they can be closed.
 func scope(r roll, verdicts []outcome.Verdict, starving []string) snapshot.Scope {
 	var sc snapshot.Scope
@@ -422,7 +422,7 @@ func ungrouped(key string) bool {
 }
 
 // karpenterGone reports whether an object of Karpenter is there no more, or is on its
-// way out, by the name that kubectl gives it. A class is nobody's trouble either
+// way out, by the name that kubectl gives it. A class is no trouble either
 // once no NodePool names it.
 func karpenterGone(s *snapshot.Snapshot, key string) bool {
 	kind, _, _ := strings.Cut(key, "/")
@@ -437,7 +437,7 @@ func karpenterGone(s *snapshot.Snapshot, key string) bool {
 	return false
 }
 
-// remembered are the launches as the checks are told of them.
+// remembered are the launches as the checks read them.
 func remembered(entries []entry) []snapshot.ExpectedJoin {
 	list := make([]snapshot.ExpectedJoin, 0, len(entries))
 	for _, e := range entries {
@@ -588,7 +588,7 @@ func missingFrom(found []snapshot.Instance, open []store.LaunchRecord, incidents
 // tag: by another tag, by their group, or by nothing but their user data. An
 // instance of the last kind becomes a node only by luck, and no event rule can
 // tell it from any other (instance/cluster-tag). What kept it from looking is
-// told with those that it found all the same.
+// reported with those that it found all the same.
 func (h handler) unnamed(ctx context.Context, s *snapshot.Snapshot, r *roll) ([]entry, *snapshot.Failure) {
 	if s.Cluster.VPC == "" || !s.Read[snapshot.Clusters] {
 		return nil, nil
