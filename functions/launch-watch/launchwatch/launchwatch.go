@@ -202,7 +202,7 @@ type news struct {
 	// of its launch yet.
 	facts outcome.Facts
 	early bool
-	// messages brought it; again tells that one of them came before.
+	// messages brought it; again is true where one of them came before.
 	messages []string
 	again    bool
 }
@@ -265,7 +265,7 @@ func merge(all map[string]news, t detect.Message) {
 }
 
 // skipKnown leaves out launches that were looked at already, and ends of
-// instances that nobody waits for. Notices are taken down.
+// instances that is not waited for. Notices are taken down.
 func (h handler) skipKnown(ctx context.Context, b *batch) error {
 	ids := slices.Concat(slices.Collect(maps.Keys(b.launched)), slices.Collect(maps.Keys(b.ended)), slices.Collect(maps.Keys(b.noticed)))
 	for _, f := range b.failures {
@@ -338,8 +338,8 @@ func (h handler) unseen(b *batch, found []snapshot.Instance) {
 	}
 }
 
-// unsure gives back the messages of instances of which nobody can say whose
-// they are while the groups cannot be read.
+// unsure gives back the messages of instances whose owner is
+// unknown while the groups cannot be read.
 func (h handler) unsure(b *batch, ids []string) {
 	for _, id := range ids {
 		n, ok := b.launched[id]
@@ -363,8 +363,8 @@ func (b batch) named(ids []string) int {
 	return n
 }
 
-// widen keeps, of the instances found by group, the young ones that nobody
-// has looked at: the rest of a burst whose events are still on their way. One
+// widen keeps, of the instances found by group, the young ones that were
+// not looked at: the rest of a burst whose events are still on their way. One
 // look serves them all, and theirs will find it done.
 func (h handler) widen(ctx context.Context, b *batch, instances *[]snapshot.Instance) error {
 	now := h.Now()
@@ -600,8 +600,8 @@ func (c clusterCase) launches(cluster string, now time.Time, learned detect.Lear
 
 // notices takes down what EC2 says beforehand of an instance's end: it tells a
 // reclaimed instance from a broken one, and opens nothing by itself. An
-// instance that nobody has recorded may be one whose launch is still to be told
-// of: it is looked at like a launch.
+// instance without a record may be one whose launch event is still
+// to come: it is looked at like a launch.
 func (h handler) notices(ctx context.Context, b *batch) error {
 	ignored := 0
 	for _, id := range sortedKeys(b.noticed) {
@@ -661,7 +661,7 @@ func (h handler) young(b *batch, found []snapshot.Instance) []snapshot.Instance 
 }
 
 // lose takes down the ends of nodes that had joined, with EC2's reason, and
-// sets the instances aside: nobody waits for them.
+// sets the instances aside: they are not waited for.
 func (h handler) lose(ctx context.Context, b *batch, found []snapshot.Instance) ([]snapshot.Instance, error) {
 	for _, id := range sortedKeys(b.lost) {
 		end := outcome.Facts{Ended: b.lost[id].latest}
@@ -689,7 +689,7 @@ func (h handler) learn(ctx context.Context, l store.LaunchRecord, facts outcome.
 	return nil
 }
 
-// record records the launches that nobody has recorded, and asks for their
+// record records the launches without a record, and asks for their
 // roll to be called: who is known is not looked at again. Those that were
 // recorded are asked for even when others could not be: their messages come
 // again and will find them known.
@@ -741,7 +741,7 @@ func (h handler) remindAgain(ctx context.Context, b *batch) error {
 
 // recordRefused records the launches that came to nothing, each once: by its
 // activity, or as the end of the instance that it names. Of an instance that
-// nobody has recorded the roll call tells.
+// without a record the join check reports.
 func (h handler) recordRefused(ctx context.Context, s *snapshot.Snapshot, c clusterCase, learned detect.Learned) error {
 	for _, a := range c.told {
 		i := slices.IndexFunc(c.groups, func(g snapshot.Group) bool { return g.Name == a.Group })
@@ -861,7 +861,7 @@ func (h handler) saveRuns(ctx context.Context, cluster string, c clusterCase, ru
 // namedByUserData asks the user data of launched instances that carry no cluster's tag,
 // and whose group carries none, which cluster they are for: a node without its
 // tags is a fault that is otherwise never seen (instance/cluster-tag). What
-// cannot be read is left as it is: nobody's.
+// cannot be read is left as it is: unowned.
 func (h handler) namedByUserData(ctx context.Context, b *batch, instances []snapshot.Instance, groups []snapshot.Group, foreign []string) map[string]string {
 	strangers := slices.DeleteFunc(slices.Clone(instances), func(in snapshot.Instance) bool {
 		_, launched := b.launched[in.ID]

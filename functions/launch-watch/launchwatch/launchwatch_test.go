@@ -84,7 +84,7 @@ func encodedMessage(t *testing.T, body string) string {
 }
 
 // TestDeniedFleetIsDecoded: where the operator lets it, the statement and the tag are
-// told; where not, the permission is.
+// reported; where not, the permission is.
 func TestDeniedFleetIsDecoded(t *testing.T) {
 	body := sample(t, "ec2-call-create-fleet-refused.json")
 	message := encodedMessage(t, body)
@@ -432,7 +432,7 @@ func TestEarlyEndIsExplainedAtOnce(t *testing.T) {
 	if len(o.Launches) != 1 || o.Launches[0].Status != outcome.Gone || !strings.Contains(o.Launches[0].EndedWhy, "KMS key") {
 		t.Errorf("launches %+v, want one that is gone because of its key", o.Launches)
 	}
-	// An instance that nobody waits for is none of our affair.
+	// An instance that is not waited for is none of our affair.
 	b.Send(strings.ReplaceAll(later[i], b.Instance(later[i]), "i-0d0000000000000a1"))
 	if n := len(b.Observations()); n > 0 {
 		t.Errorf("%d observations of the end of an instance that nobody waits for", n)
@@ -462,9 +462,9 @@ func TestEarlyRollCall(t *testing.T) {
 	}
 }
 
-// TestKilledAtEachWrite: of a burst each launch is recorded, report is told why it
+// TestKilledAtEachWrite: of a burst each launch is recorded, report gets the reason why it
 // will not join, and join-check is asked to look at it, wherever the function
-// ends. What is told or asked twice is one to whoever gets it.
+// ends. What is sent twice counts once for its receiver.
 func TestKilledAtEachWrite(t *testing.T) {
 	stagetest.KilledAtEachWrite(t, []string{"PutItem", "SendMessage"}, func(t *testing.T, k *stagetest.Kill) any {
 		b := stagetest.Start(t, spec.Spec(), Build, stagetest.Options{Kill: k})
@@ -478,7 +478,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 	})
 }
 
-// TestAnAutoModeLaunchIsHeard: of an instance that EKS manages EC2 tells that it
+// TestAnAutoModeLaunchIsHeard: of an instance that EKS manages EC2 reports that it
 // runs, and no Auto Scaling group does; its lists hide it. It is looked at as
 // any other.
 func TestAnAutoModeLaunchIsHeard(t *testing.T) {
@@ -535,8 +535,8 @@ func TestNoticesOfALaunch(t *testing.T) {
 	}
 }
 
-// TestNoticesOfOthers: a node of old, an instance of others, one that nobody
-// knows.
+// TestNoticesOfOthers: a node of old, an instance of others, an unknown
+// one.
 func TestNoticesOfOthers(t *testing.T) {
 	b := bench(t, stagetest.Options{World: "samples.yaml"})
 	b.Advance(time.Hour)
@@ -1024,7 +1024,7 @@ ec2:
 	}
 }
 
-// Wherever the function ends, report is told of the pool, and it is remembered.
+// Wherever the function ends, report gets the pool, and it is recorded.
 func TestRefusalKilledAtEachWrite(t *testing.T) {
 	refused := refusedAt(t, time.Date(2026, 11, 20, 14, 57, 0, 0, time.UTC))
 	stagetest.KilledAtEachWrite(t, []string{"PutItem", "SendMessage"}, func(t *testing.T, k *stagetest.Kill) any {
@@ -1034,7 +1034,7 @@ func TestRefusalKilledAtEachWrite(t *testing.T) {
 	})
 }
 
-// Of an answer with several reasons the one is told that is no shortage.
+// Of an answer with several reasons the one is reported that is no shortage.
 func TestOneClassOfAnAnswer(t *testing.T) {
 	mixed := strings.Replace(sample(t, "ec2-call-create-fleet-no-capacity.json"), `"UnfulfillableCapacity"`, `"AuthFailure.ServiceLinkedRoleCreationNotPermitted"`, 1)
 	b := bench(t, stagetest.Options{World: "samples.yaml"})
