@@ -73,7 +73,7 @@ func (h handler) batch(ctx context.Context, messages []inbox.Message) (any, erro
 }
 
 // visit looks at a cluster's nodegroups and add-ons, tells report what is
-// wrong, and anyone what has changed. Report is told before anything is
+// wrong, and anyone what has changed. Report gets it before anything is
 // remembered: a crash in between leads to telling it twice, which it notices.
 func (h handler) visit(ctx context.Context, cluster string, v visit) error {
 	records, err := h.memory.Nodegroups(ctx, cluster)
@@ -87,7 +87,7 @@ func (h handler) visit(ctx context.Context, cluster string, v visit) error {
 	if err != nil {
 		return h.IgnoreNoCluster(ctx, cluster, err)
 	}
-	// Nobody has asked for these yet: that they count as read would be told as
+	// These were not read yet: that they count as read would be taken for
 	// the proof that they can be.
 	delete(s.Read, snapshot.Instances)
 	delete(s.Read, snapshot.Groups)
@@ -225,7 +225,7 @@ func (b batch) add(t detect.Message) {
 	if t.Update != "" {
 		v.updated = append(v.updated, t.Nodegroup)
 	}
-	// What somebody did tells more than that we reminded ourselves.
+	// An event of EKS tells more than our own reminder.
 	switch {
 	case t.Kind != event.Reminder:
 		v.by[t.Nodegroup] = cmp.Or(t.Call, t.Type)

@@ -55,7 +55,7 @@ func TestWhatIsNotOurs(t *testing.T) {
 	}
 }
 
-// TestBusDown: what the bus did not take stands in the record, and is told by
+// TestBusDown: what the bus did not take stands in the record, and is sent by
 // the next sweep under the same id.
 func TestBusDown(t *testing.T) {
 	o := healthy
@@ -81,7 +81,7 @@ func TestBusDown(t *testing.T) {
 	}
 }
 
-// TestBlind: what could not be read is told, and nothing passes, changes or is
+// TestBlind: what could not be read is reported, and nothing passes, changes or is
 // absent because of it.
 func TestBlind(t *testing.T) {
 	for call, source := range map[string]snapshot.Source{
@@ -218,7 +218,7 @@ func passes(o report.Observation, check checks.ID, name string) (checks.Evidence
 	return checks.Evidence{}, false
 }
 
-// TestSweepOfWell: what is well is told to report and to nobody else, and
+// TestSweepOfWell: what is well is sent to report and nowhere else, and
 // costs a few calls: each nodegroup once, its updates only when it has changed.
 func TestSweepOfWell(t *testing.T) {
 	b := bench(t, healthy)
@@ -231,7 +231,7 @@ func TestSweepOfWell(t *testing.T) {
 			t.Errorf("%s does not pass: %+v", check, o.Diagnosis)
 		}
 	}
-	// That nobody looked at instances is no proof that they can be read.
+	// That instances were not looked at is no proof that they can be read.
 	if slices.Contains(o.Read, snapshot.Instances) || slices.Contains(o.Read, snapshot.Groups) || !slices.Contains(o.Read, snapshot.Nodegroups) {
 		t.Errorf("read %q", o.Read)
 	}
@@ -263,7 +263,7 @@ func TestUpdateIsFollowed(t *testing.T) {
 	if len(bodies) != 1 || delay != soon {
 		t.Fatalf("%d reminders in %s, want one in %s", len(bodies), delay, soon)
 	}
-	// The reminder comes twice too: still nobody multiplies.
+	// The reminder comes twice too: still it does not multiply.
 	b.Advance(soon)
 	b.Send(bodies[0], bodies[0])
 	b.Send(bodies[0])
@@ -358,7 +358,7 @@ func TestStickyIssue(t *testing.T) {
 	}
 }
 
-// TestDeleted: a nodegroup that is gone is told, and closes what is about it.
+// TestDeleted: a nodegroup that is gone is reported, and closes what is about it.
 func TestDeleted(t *testing.T) {
 	b := bench(t, healthy)
 	record(t, b, nodegroup.Record{Format: nodegroup.Format, Cluster: stagetest.Cluster, Nodegroup: "gone", Status: "DEGRADED", Since: b.Now(), First: b.Now(), Seen: b.Now().Add(-time.Minute)})
