@@ -168,10 +168,10 @@ func (h handler) deliver(ctx context.Context, m inbox.Message) error {
 	log.InfoContext(ctx, "told", "actions", actions)
 	h.count("TargetsTold", 1)
 	if n.Incident == nil && n.Week == nil {
-		return nil // a test is told as often as somebody tries
+		return nil // a test is sent at each try
 	}
 	record.Told = next
-	// It has it: that must be recorded even if time is running out, or it is told twice.
+	// It has it: that must be recorded even if time is running out, or it is sent twice.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
 	defer cancel()
 	return h.memory.SaveDelivery(ctx, record)
@@ -183,14 +183,14 @@ func (h handler) foreign(ctx context.Context, n message.Event, why string) {
 	h.count("ForeignEvents", 1)
 }
 
-// unrecorded is from which attempt on an event that the record does not know is told in the
+// unrecorded is from which attempt on an event that the record does not know is sent in the
 // record's own words: report puts it on the bus before it notes that it did.
 const unrecorded = 4
 
 // errNotRecorded has a message come again.
 var errNotRecorded = errors.New("the incident's record does not contain the event yet")
 
-// recorded returns what the incident's record confirms of an event, or why nothing is told
+// recorded returns what the incident's record confirms of an event, or why nothing is sent
 // of it: the event itself proves nothing but which incident it is about.
 func (h handler) recorded(ctx context.Context, n message.Event, received int) (_ message.Event, why string, _ error) {
 	if n.Future(h.now()) {
@@ -463,13 +463,13 @@ func (h handler) aside(ctx context.Context, m inbox.Message, why error) error {
 }
 
 // The times until a message comes again: they double from the first to the last, so that
-// a target that is back is told within five minutes, in an hour as in a day.
+// a target that is back is notified within five minutes, in an hour as in a day.
 const (
 	firstRetry = 5 * time.Second
 	lastRetry  = 5 * time.Minute
 )
 
-// late is from which attempt on somebody should know: after some ten minutes.
+// late is from which attempt on people should know: after some ten minutes.
 const late = 8
 
 // retryIn is how long a message is held back after so many attempts, and at least as long

@@ -186,7 +186,7 @@ func forge(t *testing.T, name string, change map[string]any) json.RawMessage {
 	return testfile.JSON(t, whole)
 }
 
-// Whoever may put events on the bus mutes nobody and pages nobody: what no record confirms
+// Whoever may put events on the bus mutes and pages no one: what no record confirms
 // is dropped, and nothing of it is remembered.
 func TestForgedEvents(t *testing.T) {
 	for _, test := range []struct {
@@ -352,7 +352,7 @@ func TestWeek(t *testing.T) {
 	}
 }
 
-// Whoever may put events on the bus may say anything of a week: targets are told what the record
+// Whoever may put events on the bus may say anything of a week: targets get what the record
 // of the week has, and nothing else.
 func TestForeignWeek(t *testing.T) {
 	genuine := string(sample(t, "weekly-report"))
@@ -429,7 +429,7 @@ func TestSetAside(t *testing.T) {
 			t.Errorf("%s: failed %v, aside %q", name, failed, b.aside)
 		}
 	}
-	// Nobody is told who is not among the settings any more, and nothing rings.
+	// No target is notified that is not among the settings any more, and nothing rings.
 	b = newBench(t, "sns")
 	if failed := b.batch(t, "pagerduty=p", sample(t, "incident-opened"), "1"); len(failed)+len(b.aside)+len(b.asked) > 0 {
 		t.Errorf("failed %v, aside %q, asked %q", failed, b.aside, b.asked)
@@ -500,7 +500,7 @@ func (s staged) queued(t *testing.T) (bodies []string) {
 	return bodies
 }
 
-// TestOnTheStage: an event becomes a message for each target, and each is told. That no
+// TestOnTheStage: an event becomes a message for each target, and each is notified. That no
 // call is made that the role does not allow, the bench holds.
 func TestOnTheStage(t *testing.T) {
 	s := onStage(t, nil)
@@ -688,7 +688,7 @@ func TestItMayDoNothingElse(t *testing.T) {
 	}
 }
 
-// TestKilledAtEachWrite: wherever the function ends, each target is told of all, and
+// TestKilledAtEachWrite: wherever the function ends, each target gets all, and
 // remembers it so; a receiver knows what came twice.
 func TestKilledAtEachWrite(t *testing.T) {
 	stagetest.KilledAtEachWrite(t, []string{"Publish", "PutItem", "SendMessage"}, func(t *testing.T, k *stagetest.Kill) any {
