@@ -1,4 +1,4 @@
-// Package relay asks a cluster's API for what Rollcall may list, where nobody else can.
+// Package relay asks a cluster's API for what Rollcall may list, where nothing else can.
 package relay
 
 import (
@@ -51,7 +51,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 }
 
 // handle answers one request. What it refuses is an answer, and counted: to try it again
-// would help nobody.
+// would not help.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	ask, refused := h.own.Judge(raw)
 	if refused != nil {

@@ -132,7 +132,7 @@ func TestHandsOn(t *testing.T) {
 	}
 }
 
-// TestRefuses: nobody is asked, and each is counted. Which requests are refused, and why,
+// TestRefuses: nothing is requested, and each is counted. Which requests are refused, and why,
 // shared/relay has.
 func TestRefuses(t *testing.T) {
 	a := relayTo("https://a.test", none(t))
@@ -151,7 +151,7 @@ type way func(*http.Request) (*http.Response, error)
 
 func (w way) RoundTrip(r *http.Request) (*http.Response, error) { return w(r) }
 
-// none is where nobody may be asked.
+// none is where no request is allowed.
 func none(t *testing.T) http.RoundTripper {
 	return way(func(r *http.Request) (*http.Response, error) {
 		t.Errorf("asked for %s", r.URL)
@@ -159,7 +159,7 @@ func none(t *testing.T) http.RoundTripper {
 	})
 }
 
-// TestFollowsNoRedirect: wherever the API points, nobody there is asked, and the token stays.
+// TestFollowsNoRedirect: wherever the API points, nothing there is requested, and the token stays.
 func TestFollowsNoRedirect(t *testing.T) {
 	elsewhere, _ := api(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("the relay went elsewhere: %s", r.URL) })
 	for _, status := range []int{301, 302, 303, 307, 308} {
@@ -245,7 +245,7 @@ func (h hanging) Read([]byte) (int, error) {
 
 // TestTooLarge: what Lambda would not hand on is not tried, packed or not.
 func TestTooLarge(t *testing.T) {
-	noise := make([]byte, relay.MostBody+1) // which nobody packs smaller
+	noise := make([]byte, relay.MostBody+1) // which cannot be packed smaller
 	if _, err := rand.Read(noise); err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// Of a relay that is told no authority of its cluster nothing is made.
+// Of a relay without the authority of its cluster nothing is made.
 func TestBuild(t *testing.T) {
 	metrics := lambda.NewMetrics("relay", "relay", io.Discard)
 	_, ca := api(t, func(http.ResponseWriter, *http.Request) {})

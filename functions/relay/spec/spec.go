@@ -1,4 +1,4 @@
-// Package spec describes relay: what it is told and how large it is. No event wakes it, and
+// Package spec describes relay: its settings and size. No event wakes it, and
 // it may do nothing in AWS. It is no part of the stack: its own template is deployed for each
 // cluster whose API has a private endpoint only.
 package spec
