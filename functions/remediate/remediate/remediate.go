@@ -201,7 +201,7 @@ func replacedByLater(inc incident.Incident, d remedy.Run) bool {
 // back runs every night at least (a pipeline, an autoscaler, a colleague).
 const oneDay = 24 * time.Hour
 
-// takenBack says that exactly this plan was done lately: somebody or something
+// takenBack says that exactly this plan was done lately: a person or a program
 // took it back, or it would not be planned. A policy does not fight whom it
 // cannot see; a person is asked. It is empty where that is not so.
 func (h handler) takenBack(ctx context.Context, inc incident.Incident, p remedy.Plan) (string, error) {
@@ -397,7 +397,7 @@ func (h handler) incident(ctx context.Context, inc incident.Incident, event stri
 	for _, r := range remediesFor(inc) {
 		// That an incident is muted keeps people from being called, not the
 		// remedy that an operator has switched on from being done. A silence does, as
-		// somebody may be at work there: nothing is planned, and what a person approved
+		// people may be at work there: nothing is planned, and what a person approved
 		// all the same is done.
 		if inc.Silence != nil && approvedBySomebody(inc, r.Name) == nil {
 			continue
@@ -639,7 +639,7 @@ func (h handler) remedy(ctx context.Context, inc incident.Incident, r remedies.R
 	return h.offer(ctx, inc, p, policy, "")
 }
 
-// lacksRole refuses what could not be done for want of the spoke's role: nobody is asked to
+// lacksRole refuses what could not be done for want of the spoke's role: no person is asked to
 // approve that. Where STS says nothing about the role it is tried.
 func (h handler) lacksRole(ctx context.Context) *action.Refusal {
 	err := h.role(ctx)
@@ -672,7 +672,7 @@ func (h handler) tooLate(ctx context.Context, inc incident.Incident, o incident.
 	return h.decline(ctx, inc, o, approvalExpired, fmt.Sprintf("The approval was valid until %s.", o.Expires.UTC().Format("15:04:05 UTC")))
 }
 
-// byPolicy does a plan that nobody needs to approve. That it is planned is told
+// byPolicy does a plan that needs no approval. That it is planned is reported
 // first, so that what is done stands in the thread behind it.
 func (h handler) byPolicy(ctx context.Context, inc incident.Incident, o order) error {
 	p, elsewhere := o.plan, remedies.ByName(o.plan.Remedy).Elsewhere != ""
@@ -813,7 +813,7 @@ func (h handler) decline(ctx context.Context, inc incident.Incident, approved in
 	return h.sendResult(ctx, inc, refusedRun(h.newRun(inc, approved.Plan, &approved), reason, says))
 }
 
-// refusedDeed is a run that was none. It is told, and claims nothing.
+// refusedDeed is a run that was none. It is reported, and claims nothing.
 func refusedRun(d remedy.Run, reason remedy.Reason, says string) remedy.Run {
 	d.Ended, d.Result, d.Reason, d.Says = d.Began, remedy.Refused, string(reason), says
 	return d
@@ -844,7 +844,7 @@ func (h handler) event(inc incident.Incident, kind incident.EventKind, of string
 }
 
 // The pace of looks that failed: 5, 10, 20, 40 minutes, then each hour. What is
-// denied stays so until somebody grants it, what is throttled does not.
+// denied stays so until it is granted, what is throttled does not.
 const (
 	firstLook = 5 * time.Minute
 	lastLook  = time.Hour

@@ -150,7 +150,7 @@ func TestByPolicy(t *testing.T) {
 	if rows := s.routes(); len(rows) != 1 {
 		t.Errorf("routes %v: it acts against a hand that took the route out", rows)
 	}
-	// It came back as a new time of the incident, and somebody takes the route out
+	// It came back as a new time of the incident, and the route is taken out
 	// each time: a person is asked, once, and may say yes.
 	inc := s.inc
 	inc.Opened, inc.Number = s.Now(), 2
@@ -400,7 +400,7 @@ func TestEventsConform(t *testing.T) {
 	}
 }
 
-// What an interrupted run left is told, but nobody is asked to look at what is over.
+// What an interrupted run left is reported, but no look at what is over is requested.
 func TestClosedIsNotLookedAt(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})
 	s.h.do = &executor{Executor: s.h.do, after: func(action.Result) action.Result { panic("killed") }}
@@ -740,7 +740,7 @@ func TestKilledAfterRun(t *testing.T) {
 		}
 	}
 	_, runs := s.said()
-	// It is told until report's record has it; report takes it in once, by its id.
+	// It is reported until report's record has it; report takes it in once, by its id.
 	for _, x := range runs {
 		if x.Result != remedy.Done || x.ID != runs[0].ID {
 			t.Errorf("run %+v", x)
@@ -753,7 +753,7 @@ func TestKilledAfterRun(t *testing.T) {
 
 // The incident that a run was ended in is over, and opens again before anybody
 // comes back to what the run left: that is still found out, recorded and told,
-// and the policy counts it as done. Somebody has taken it back meanwhile.
+// and the policy counts it as done. It was taken back meanwhile.
 func TestKilledInAnEarlierOpening(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})
 	d := &executor{Executor: s.h.do, after: func(action.Result) action.Result { panic("killed") }}
@@ -838,7 +838,7 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 }
 
-// Somebody else, or the incident of another cluster with the same table, is
+// Another client, or the incident of another cluster with the same table, is
 // faster by the blink between the last look and the call: AWS refuses a second
 // route, theirs stays, and nothing is claimed.
 func TestAnotherIsFaster(t *testing.T) {

@@ -340,7 +340,7 @@ func TestSteps(t *testing.T) {
 
 // TestKilledAtEachWrite: what a person approves, or a policy decides, is done
 // once, recorded and told, wherever the function ends. Killed between the record
-// that it will be done and the call, nobody can tell whether it was: that is said,
+// that it will be done and the call, it is unknown whether it was: that is said,
 // and it is not tried again.
 func TestKilledAtEachWrite(t *testing.T) {
 	// The claim is the third write of either, the call the fourth.
@@ -619,7 +619,7 @@ func TestReplaceAfterTheCauseIsGone(t *testing.T) {
 	t.Error("the group launched no other")
 }
 
-// It joined by itself, or nobody can tell whether it did: it is not ended.
+// It joined by itself, or it is unknown whether it did: it is not ended.
 func TestReplaceNoNode(t *testing.T) {
 	s := healed(t, "auto", stagetest.Options{})
 	s.Advance(replaceinstance.Settle + time.Second)
@@ -635,7 +635,7 @@ func TestReplaceNoNode(t *testing.T) {
 	}
 }
 
-// Nobody is asked to approve what the spoke's role would not do, and what to deploy is said;
+// No person is asked to approve what the spoke's role would not do, and what to deploy is said;
 // where STS does not tell of the role the plan stands, and its doing tells.
 func TestNothingIsOfferedWithoutTheRole(t *testing.T) {
 	for name, tt := range map[string]struct {

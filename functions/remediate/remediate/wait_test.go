@@ -75,7 +75,7 @@ func (s *harness) deferred() incident.Offer {
 	return incident.Offer{}
 }
 
-// The limit is full: nothing is done, it is told when there is room, once; and at
+// The limit is full: nothing is done, it is reported when there is room, once; and at
 // that time it is done, once, however often it is woken.
 func TestLimitIsWaitedFor(t *testing.T) {
 	s, room := full(t, byItself)
@@ -490,7 +490,7 @@ func (s *harness) desired() int {
 	return int(aws.ToInt32(out.AutoScalingGroups[0].DesiredCapacity))
 }
 
-// size is somebody's hand at the nodegroup.
+// size changes the size of the nodegroup by hand.
 func (s *harness) size(desired, most int) {
 	s.t.Helper()
 	s.Call("eks:UpdateNodegroupConfig", `{"clusterName":"`+stagetest.Cluster+`","nodegroupName":"default","scalingConfig":{"minSize":2,"maxSize":`+itoa(most)+`,"desiredSize":`+itoa(desired)+`}}`)
