@@ -149,7 +149,7 @@ func quiet(of spoke.Cluster, lasts time.Duration) report.Ask {
 
 func workshop() spoke.Cluster { return spoke.Cluster{Name: "eks-workshop"} }
 
-// TestWhoMayAsk: what somebody may not is refused with its reason, and nothing is written.
+// TestWhoMayAsk: what a person is not allowed to do is refused with its reason, and nothing is written.
 func TestWhoMayAsk(t *testing.T) {
 	for name, test := range map[string]struct {
 		user   string
@@ -191,7 +191,7 @@ func TestWhoMayAsk(t *testing.T) {
 	}
 }
 
-// What slack-actions did not pass on is nobody's: nothing is done, nobody is answered.
+// What slack-actions did not pass on has no sender: nothing is done or answered.
 func TestCommandsThatNobodySigned(t *testing.T) {
 	k := newTalk(t)
 	c := report.Command{ID: strings.Repeat("ab", 32), At: k.now, Ask: quiet(workshop(), time.Hour), User: report.User{ID: notifytest.Dana},
@@ -210,8 +210,8 @@ func failing(minute int) report.Observation {
 	return o
 }
 
-// A silence from before: what opens is recorded and told to nobody; when it ends, and it
-// is still there, it is told as new, with its thread.
+// A silence from before: what opens is recorded and not posted; when it ends, and it
+// is still there, it is posted as new, with its thread.
 func TestSilencedFromTheStart(t *testing.T) {
 	k := newTalk(t)
 	got := k.ask(0, notifytest.Oncall, quiet(workshop(), time.Hour))
@@ -245,7 +245,7 @@ func TestSilencedFromTheStart(t *testing.T) {
 	}
 }
 
-// A silence over what was told: the message is kept up to date, and nobody hears more
+// A silence over what was posted: the message is kept up to date, and nothing is added
 // until it ends, which is a new line of the channel.
 func TestSilencedLater(t *testing.T) {
 	k := newTalk(t)
@@ -277,7 +277,7 @@ func TestSilencedLater(t *testing.T) {
 	}
 }
 
-// What came and went within a silence is told to nobody, and is on record.
+// What came and went within a silence is not posted, and is on record.
 func TestCameAndWent(t *testing.T) {
 	k := newTalk(t)
 	k.ask(0, notifytest.Dana, quiet(workshop(), 3*time.Hour))
@@ -314,7 +314,7 @@ func TestRepeatedSilence(t *testing.T) {
 	}
 }
 
-// The home page shows what is silenced by whom, and an end that somebody may not make says so there.
+// The home page shows what is silenced by whom, and an end that is not allowed says so there.
 func TestHomePage(t *testing.T) {
 	k := newTalk(t)
 	k.must(0, failing(0))
@@ -395,7 +395,7 @@ func TestCommandsAreTheHubs(t *testing.T) {
 }
 
 // A guest of the workspace learns nothing of all accounts and silences nothing; where Slack
-// does not say who is one, nobody does, and the sentence says what is missing.
+// does not say who is one, no one does, and the sentence says what is missing.
 func TestGuestsMayNotAsk(t *testing.T) {
 	k := newTalk(t)
 	status := report.Ask{Verb: report.AskStatus}

@@ -114,7 +114,7 @@ func (b *killable) end() any {
 	}
 	messages, answered := []said{}, map[string]bool{}
 	for _, m := range b.slack.Messages(stage.Channel) {
-		// What one person is told alone may be told twice: nobody can look whether
+		// An ephemeral reply may be sent twice: it cannot be checked whether
 		// Slack has it (answers.go).
 		if m.Visible != "" && answered[m.Visible+m.Text] {
 			continue
@@ -180,7 +180,7 @@ func (b *killable) end() any {
 }
 
 // TestKilledAtEachWrite: what is said is said once, and none of it is lost,
-// wherever the function ends. So it is with what others are told, and with the
+// wherever the function ends. So it is with what others receive, and with the
 // audit.
 func TestKilledAtEachWrite(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -364,7 +364,7 @@ const (
 	busDeaf  away = "PutEvents refused"
 
 	// noTable is DynamoDB away: nothing can be recorded, so that messages go back
-	// until they are dead letters, and come back when somebody runs make redrive.
+	// until they are dead letters, and come back with make redrive.
 	noTable away = "DynamoDB is away"
 )
 
@@ -608,7 +608,7 @@ func play(t *testing.T, script outageScript, how away, stand *fakeslack.Server) 
 	return out
 }
 
-// take takes up to ten messages of groups that nobody works on.
+// take takes up to ten messages of groups that are not in work.
 func take(queue *[]queued, busy map[string]bool) []queued {
 	var batch, rest []queued
 	blocked := map[string]bool{}

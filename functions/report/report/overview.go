@@ -227,7 +227,7 @@ func (p *invocation) beginSilence(ctx context.Context, c report.Command, now tim
 	return slack.RenderSilenced(s, p.watched[i].whose, hides, now), "", nil
 }
 
-// notWatched is what is said of a cluster that nobody looks at: a slip of the finger would
+// notWatched is what is said of a cluster that is not watched: a slip of the finger would
 // be a silence of nothing, and whoever asked for it would be woken.
 func notWatched(o overview.Overview, of spoke.Cluster) string {
 	_, known := o.Named(of)
@@ -272,7 +272,7 @@ func (p *invocation) endOne(ctx context.Context, c report.Command, w watched, s 
 	}
 	s.Ended, s.EndedBy = now, silence.Person(c.User)
 	if _, err := w.table.SaveSilence(ctx, s); err != nil {
-		return "", fmt.Errorf("end the silence %s: %w", s.ID, err) // somebody wrote in between: it is tried again
+		return "", fmt.Errorf("end the silence %s: %w", s.ID, err) // changed in between: it is tried again
 	}
 	p.Count("SilencesEnded", 1)
 	p.Log.InfoContext(ctx, "unsilenced", "audit", true, "silence", s.ID, "user", c.User.ID, "spoke", w.String(), "cluster", s.Cluster, "command", c.ID)
@@ -360,7 +360,7 @@ func (h handler) leave(ctx context.Context, _ json.RawMessage) error {
 	return errors.Join(wrong...)
 }
 
-// closeAll closes what is open of a spoke that is not watched, and tells whether all of it is
+// closeAll closes what is open of a spoke that is not watched, and reports whether all of it is
 // closed, said and told. It is the only one that touches these records: messages of the spoke
 // are left out before they come to report.
 func (h handler) closeAll(ctx context.Context) (over bool, err error) {
@@ -446,8 +446,8 @@ func (p *invocation) vet(ctx context.Context, messages []report.Message, now tim
 	return let, refused, nil
 }
 
-// refuseUnproven says once for a batch what somebody made up. It has no audit
-// record, and nobody is told: who is named in it had nothing to do with it.
+// refuseUnproven says once for a batch what was forged. It has no audit
+// record, and no reply: who is named in it had nothing to do with it.
 func (p *invocation) refuseUnproven(ctx context.Context, presses []report.Press) {
 	if len(presses) == 0 {
 		return

@@ -234,7 +234,7 @@ func TestUnknownIncidents(t *testing.T) {
 }
 
 // Slack being down loses no press's effect, and the answer comes when it is
-// back, unless nobody waits for it any more.
+// back, unless it is too late.
 func TestSlackDownDuringAPress(t *testing.T) {
 	for minute, answers := range map[int]int{10: 1, 40: 0} {
 		b := offering(t)
@@ -253,7 +253,7 @@ func TestSlackDownDuringAPress(t *testing.T) {
 	}
 }
 
-// An approval is told only with its audit record.
+// An approval is sent only with its audit record.
 func TestNoAuditNoApproval(t *testing.T) {
 	b := offering(t)
 	b.Acts = unwritable{}
@@ -303,7 +303,7 @@ func TestPressAndAnotherWriter(t *testing.T) {
 	}
 }
 
-// pressedFirst lets somebody else write before the first save.
+// pressedFirst lets another writer write before the first save.
 type pressedFirst struct {
 	*store.Store
 	before func()
@@ -317,7 +317,7 @@ func (r *pressedFirst) SaveIncident(ctx context.Context, inc incident.Incident) 
 	return r.Store.SaveIncident(ctx, inc)
 }
 
-// A message that nobody can read holds up nothing of its cluster: neither what is
+// A message that cannot be read holds up nothing of its cluster: neither what is
 // in its batch, nor what comes while it would be tried again.
 func TestUnreadableHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -644,7 +644,7 @@ func (b *bench) message(ts string) string {
 }
 
 // TestNamesakesHaveTheirOwnIncidents: the same cause in clusters of the same name, in two
-// accounts and two regions, is three incidents with a message each, which nobody can take
+// accounts and two regions, is three incidents with a message each, which cannot be taken
 // for one another; and an approval of one approves nothing of another.
 func TestNamesakesHaveTheirOwnIncidents(t *testing.T) {
 	b := newBench(t)
@@ -710,7 +710,7 @@ func TestNamesakesHaveTheirOwnIncidents(t *testing.T) {
 		}
 		return strings.Join(list, " ")
 	}
-	// A button of one with the plan of another is nobody's.
+	// A button of one with the plan of another is refused.
 	approve(payments, b.incidentOf(spoke.ID{}).Offers[0].Hash)
 	approve(spoke.ID{}, b.incidentOf(europe).Offers[0].Hash)
 	if got := states(); got != "offered offered offered" {
@@ -762,7 +762,7 @@ func TestAPressOfEarlierReleases(t *testing.T) {
 	}
 }
 
-// TestSummariesOfNamesakes: the daily report of each is said once, with whose it is.
+// TestSummariesOfNamesakes: the daily report of each is said once, with its owner.
 func TestSummariesOfNamesakes(t *testing.T) {
 	b := newBench(t)
 	invoke := framed(b)
@@ -960,7 +960,7 @@ func (b *bench) queued(p report.Press) string {
 	return string(testfile.JSON(b.T, p))
 }
 
-// deliverNow hands messages over that nobody has passed on.
+// deliverNow hands messages over that were not passed on.
 func (b *bench) deliverNow(bodies ...string) {
 	b.Helper()
 	if failed, err := b.deliverBodies(bodies...); err != nil || len(failed) > 0 {
@@ -974,7 +974,7 @@ func TestOnlyWhatSlackActionsPassedOnIsBelieved(t *testing.T) {
 	for name, test := range map[string]struct {
 		put  func(*bench, report.Press) string
 		want incident.AnswerReason
-		// told reports whether the person is told, and that there is an audit record.
+		// told reports whether the person gets a reply, and that there is an audit record.
 		told bool
 	}{
 		"made up": {func(b *bench, p report.Press) string { return b.queued(p) }, incident.NotPassedOn, false},
@@ -1033,7 +1033,7 @@ func TestOnlyWhatSlackActionsPassedOnIsBelieved(t *testing.T) {
 				t.Errorf("audited are %+v, want %s: %v", acts, test.want, test.told)
 			}
 			answered := 0
-			if test.told && test.want != incident.Incomplete { // which names nobody to tell it to, or nowhere
+			if test.told && test.want != incident.Incomplete { // which names no person or no place for the reply
 				answered = 1
 			}
 			if name == "without a message" {

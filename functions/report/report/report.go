@@ -147,7 +147,7 @@ func (p *invocation) cluster(ctx context.Context, c clusterBatch, left int) erro
 	return err
 }
 
-// incidents refuses what nobody pressed, and has what the other messages make of the
+// incidents refuses forged presses, and has what the other messages make of the
 // incidents recorded and delivered.
 func (p *invocation) incidents(ctx context.Context, messages []report.Message, out *notify.Cluster) error {
 	messages, refused, err := p.vet(ctx, messages, p.Now())
@@ -181,7 +181,7 @@ func (p *invocation) mayPress(ctx context.Context, press report.Press) response.
 		return response.Who{May: response.MayYes}
 	}
 	// The ids of approvers and responders are those of our own workspace: in
-	// another one the same id may be somebody else's.
+	// another one the same id may be another person's.
 	own, unread := p.workspace(ctx)
 	switch {
 	case unread != "":
@@ -246,7 +246,7 @@ func (p *invocation) workspace(ctx context.Context) (own report.Workspace, unrea
 	return report.Workspace{}, p.workspaceUnknown
 }
 
-// isMember reports whether somebody of the workspace is no guest of it, who is there for a
+// isMember reports whether a person of the workspace is no guest of it, who is there for a
 // channel or two.
 func (p *invocation) isMember(ctx context.Context, user string) response.Who {
 	switch guest, unread := p.guest(ctx, user); {
@@ -258,7 +258,7 @@ func (p *invocation) isMember(ctx context.Context, user string) response.Who {
 	return response.Who{May: response.MayYes}
 }
 
-// guest reports whether somebody is a guest of the workspace, or why that cannot be told.
+// guest reports whether a person is a guest of the workspace, or why that is unknown.
 func (p *invocation) guest(ctx context.Context, user string) (guest bool, unread string) {
 	ctx, cancel := context.WithTimeout(ctx, notify.CallTimeout)
 	defer cancel()
@@ -324,7 +324,7 @@ func (p *invocation) members(ctx context.Context, group string) ([]string, error
 	return p.people.GroupMembers(ctx, group)
 }
 
-// Aside is where messages go that nobody can read.
+// Aside is where messages go that cannot be read.
 type Aside interface {
 	SetAside(ctx context.Context, m inbox.Message, reason string) error
 }
@@ -541,7 +541,7 @@ func (p *invocation) command(ctx context.Context, m report.Message) error {
 
 // mayAsk reports whether a person may ask for that: people of the app's own workspace to
 // know, and responders to silence. What could not be read is never a yes. Commands have no
-// channel that would vouch for somebody: the setting responders=channel is for buttons.
+// channel that would vouch for a person: the setting responders=channel is for buttons.
 func (p *invocation) mayAsk(ctx context.Context, c report.Command) response.Who {
 	own, unread := p.workspace(ctx)
 	switch {

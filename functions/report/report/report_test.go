@@ -38,8 +38,8 @@ import (
 )
 
 // TestApprovalInSlack: with the real client, on the stand-in for Slack, a member
-// of the user group approves and only they are told; without the scope to read
-// the group nobody does.
+// of the user group approves and only they get the reply; without the scope to read
+// the group no one does.
 func TestApprovalInSlack(t *testing.T) {
 	for name, test := range map[string]struct {
 		scopes []string
