@@ -110,7 +110,7 @@ func (a *audit) next(r interaction.Reason, now time.Time) (first bool, before in
 	return true, before
 }
 
-// short bounds what somebody else chose: 255 characters are Slack's limit of an
+// short bounds what a sender chose: 255 characters are Slack's limit of an
 // action's id, and none of Rollcall's has more than 20.
 func short(text string) string {
 	runes := []rune(text)
@@ -129,7 +129,7 @@ type call struct {
 
 	id      string
 	payload interaction.Payload
-	// answer is what whoever typed a command is told at once; challenge is what Slack wants
+	// answer is the immediate reply to a command; challenge is what Slack wants
 	// back.
 	answer, challenge string
 }
@@ -172,7 +172,7 @@ func received(raw json.RawMessage) (*call, error) {
 	return c, nil
 }
 
-// asked is what somebody wants with a command, with the home page, or with a button that
+// asked is what a person requests with a command, with the home page, or with a button that
 // ends a silence. A command that is answered here, and a tab that shows nothing of
 // Rollcall's, ask for nothing of report.
 func (h handler) asked(c *call) (ask report.Ask, isCommand bool, _ error) {
@@ -211,7 +211,7 @@ func (h handler) asked(c *call) (ask report.Ask, isCommand bool, _ error) {
 	return ask, true, nil
 }
 
-// command passes on what somebody asks for, and what they are told on the home page.
+// command passes on a request, with the reply for the home page.
 func (h handler) command(ctx context.Context, c *call, ask report.Ask, says string) error {
 	p := c.payload
 	message, err := report.EncodeCommand(report.Command{
@@ -293,7 +293,7 @@ type handler struct {
 	wall func() time.Time
 	now  func() time.Time
 	// watched reports whether an account and region is among those of the settings: what is
-	// pressed of others report would leave out, and nobody would be answered.
+	// pressed of others report would leave out, without a reply.
 	watched func(spoke.ID) bool
 	log     *slog.Logger
 	count   func(name string, n int)
@@ -318,7 +318,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 }
 
 // handle answers one request to the function's address. It fails only where the
-// request is none: what goes wrong is answered, so that the person is told.
+// request is none: what goes wrong is answered, so that the person gets the reason.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	c, err := received(raw)
 	if err != nil {
@@ -453,7 +453,7 @@ func pressOf(p interaction.Payload) (report.Press, error) {
 }
 
 // refuse answers a request that is not let in, and keeps who tried what. Whom
-// Slack vouches for is told in Slack; the status is then 200, for Slack would
+// Slack vouches for gets a reply in Slack; the status is then 200, for Slack would
 // put a warning of its own beside that. A press on the home page has no response_url:
 // report, which alone has the token, draws the page anew with the reason
 // (docs.slack.dev/reference/methods/views.publish).
@@ -517,8 +517,8 @@ const (
 )
 
 // signing knows the secret by which Slack signs. The previous version of a
-// rotated secret does not count: an app's secret is made anew because somebody
-// else may have the old one.
+// rotated secret does not count: an app's secret is made anew because the old one
+// may have leaked.
 type signing struct {
 	secrets hook.SecretReader
 	arn     string

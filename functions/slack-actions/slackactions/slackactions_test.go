@@ -57,7 +57,7 @@ func ephemeralText(t *testing.T, got events.LambdaFunctionURLResponse) string {
 	return body.Text
 }
 
-// What is wrong, and what needs nobody, is answered here.
+// What is wrong, and what needs no incident, is answered here.
 func TestCommandsAnsweredHere(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                            "Rollcall commands",
@@ -635,7 +635,7 @@ func (k *killedAt) RecordRefusal(ctx context.Context, r interaction.Record) (cre
 	return created, err
 }
 
-// invoke calls the function, and tells whether it was killed.
+// invoke calls the function, and reports whether it was killed.
 func (k *killedAt) invoke(r events.LambdaFunctionURLRequest) (status int, killed bool) {
 	k.t.Helper()
 	raw, err := json.Marshal(r)
@@ -687,7 +687,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 				t.Errorf("%s: %d presses sent, want %d", what, first, want)
 			}
 
-			// The same request again: somebody kept a copy of it.
+			// The same request again: a replayed copy.
 			status, _ := k.invoke(request)
 			taken := name == "ClaimPress" && !after // nothing was written of it
 			if got := len(k.sent) - first; got != count(taken) || (status == 200) != taken {
@@ -948,7 +948,7 @@ func TestASecretTakenAwayCountsNoMore(t *testing.T) {
 }
 
 // TestASecretThatCannotBeReadIsKeptForAnHour: an outage of Secrets Manager stops
-// nobody, and a permission that is gone does not make a secret good for ever.
+// no one, and a permission that is gone does not make a secret good for ever.
 func TestASecretThatCannotBeReadIsKeptForAnHour(t *testing.T) {
 	b := newBench(t)
 	expect.OK(t, b.verify(0))
