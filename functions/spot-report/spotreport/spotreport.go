@@ -42,7 +42,7 @@ type answer struct {
 	WithoutSpot []string `json:"withoutSpot,omitempty"`
 }
 
-// handle takes the hourly schedule, or somebody's wish.
+// handle takes the hourly schedule, or a request.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	t, err := event.Parse(raw)
 	if err != nil {
@@ -292,7 +292,7 @@ func (h handler) withoutNewer(ctx context.Context, cluster string, err error) (p
 	return false, err
 }
 
-// without is what an error says beside those that are told: nil for nothing.
+// without is what an error says beside those that are listed: nil for nothing.
 func without(err error, told func(error) bool) error {
 	switch e := err.(type) {
 	case nil:
@@ -335,7 +335,7 @@ func spotSubnets(past []snapshot.Past, groups []snapshot.Group) []string {
 }
 
 // fewestJoins is how many nodes of a pool must have joined before its time is
-// told: of fewer the middle is chance.
+// reported: of fewer the middle is chance.
 const fewestJoins = 5
 
 // slowest is the Spot pool whose nodes took longest to join; nil where no pool

@@ -332,7 +332,7 @@ func TestTrouble(t *testing.T) {
 	if len(b.summaries) != 1 || !strings.Contains(strings.Join(b.summaries[0].Spot.Assumed, " "), "newer version") {
 		t.Errorf("records of a newer version: %+v", b.summaries)
 	}
-	// The day is told with what there is; a verdict on a pool is not.
+	// The day is reported with what there is; a verdict on a pool is not.
 	if d := b.observations[0].Diagnosis; len(d.Passed) > 0 || len(d.Causes) > 0 || len(d.Unknown) == 0 {
 		t.Errorf("pools were judged by a part of the history: %+v", d)
 	}
@@ -370,7 +370,7 @@ func TestSlowest(t *testing.T) {
 	}
 }
 
-// TestKilledAtEachWrite: what subnets have is recorded, and report is told,
+// TestKilledAtEachWrite: what subnets have is recorded, and sent to report,
 // wherever the function ends.
 func TestKilledAtEachWrite(t *testing.T) {
 	stagetest.KilledAtEachWrite(t, []string{"PutItem", "SendMessage"}, func(t *testing.T, k *stagetest.Kill) any {
@@ -583,7 +583,7 @@ func TestWeekIsNotToldInPart(t *testing.T) {
 	}
 }
 
-// nobody knows what was said.
+// the text is unknown.
 type nobody struct{}
 
 func (nobody) Postings(context.Context, string) ([]outbox.Posting, error) {
