@@ -66,7 +66,7 @@ type handler struct {
 	cleanup func(cluster, vpc string) snapshot.Cleanup
 	horizon time.Duration
 	gauge   func(name, unit string, value float64, of ...lambda.Dimension)
-	// soonest is told which subnet of a cluster runs out of addresses first; it may be nil.
+	// soonest receives which subnet of a cluster runs out of addresses first; it may be nil.
 	soonest func(overview.Subnet)
 	// bySubnet writes metrics of each subnet, beside those of each cluster.
 	bySubnet bool
@@ -82,7 +82,7 @@ type Parts struct {
 	// Reader gives a reader for one invocation.
 	Reader func() Reader
 	Gauge  func(name, unit string, value float64, of ...lambda.Dimension)
-	// Soonest is told which subnet runs out first; it may be nil.
+	// Soonest receives which subnet runs out first; it may be nil.
 	Soonest func(overview.Subnet)
 	// NoCharts leaves out the charts of subnets, which only Slack shows.
 	NoCharts bool
@@ -134,7 +134,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 }
 
 // watch looks at the subnets of one cluster, tells report what it finds, and
-// keeps what they have now. What is told does not wait for what is kept, nor
+// keeps what they have now. What is sent does not wait for what is kept, nor
 // the other way round.
 func (h handler) watch(ctx context.Context, reader Reader, cluster, account string) error {
 	s, err := h.read(ctx, reader, cluster, account)
@@ -244,7 +244,7 @@ func from(samples []snapshot.Sample, now time.Time) time.Time {
 // twice.
 const past = 15 * 24 * time.Hour
 
-// lately is how long what eni-cleanup gave back is told.
+// lately is how long what eni-cleanup gave back is reported.
 const lately = time.Hour
 
 // addHistory adds what subnets had before, and what eni-cleanup gave back. Where
@@ -301,7 +301,7 @@ func (h handler) keep(ctx context.Context, s *snapshot.Snapshot, subnets []strin
 // measure writes the metrics of a cluster's subnets: for the cluster the worst of
 // them, and for each subnet only where the operator asks for it, because each
 // metric of each subnet is paid for. What could not be read is left out, so that
-// a hole in the curve is no zero; addresses that were left behind are told where
+// a hole in the curve is no zero; addresses that were left behind are published where
 // there are some.
 func (h handler) measure(s *snapshot.Snapshot, subnets []string) {
 	if !s.Has(snapshot.Subnets) {

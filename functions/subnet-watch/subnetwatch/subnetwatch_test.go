@@ -370,7 +370,7 @@ func TestWhatIsExplainedIsNotSaidAgain(t *testing.T) {
 }
 
 // TestKilledAtEachWrite: what subnets have is recorded, the hours that are over
-// are added up once, and report is told, wherever the function ends.
+// are added up once, and sent to report, wherever the function ends.
 func TestKilledAtEachWrite(t *testing.T) {
 	stagetest.KilledAtEachWrite(t, []string{"PutItem", "SendMessage"}, func(t *testing.T, k *stagetest.Kill) any {
 		b := stagetest.Start(t, spec.Spec(), Build, stagetest.Options{Kill: k})
@@ -412,7 +412,7 @@ func TestManagedInterfacesBreakBlocks(t *testing.T) {
 
 // TestSubnetsOfNodePools: a subnet into which only a NodePool launches is watched as
 // those of groups are: what it has is kept, and too little for what the pool's limit
-// leaves is told.
+// leaves is reported.
 func TestSubnetsOfNodePools(t *testing.T) {
 	const own = "subnet-0f10000000000077a"
 	b := stagetest.Start(t, spec.Spec(), Build, stagetest.Options{World: "healthy-nat.yaml", ClusterRole: true, Over: `
