@@ -199,14 +199,14 @@ var _ Names = (*store.Store)(nil)
 const (
 	// An alias is asked for once a day: it hardly ever changes.
 	aliasEvery = 24 * time.Hour
-	// Where there is none, or it may not be read, somebody may be about to change that; and
+	// Where there is none, or it may not be read, that may be about to change; and
 	// what did not answer is not worth a tick's time earlier.
 	aliasAgain = time.Hour
 	// aliasPatience is how long a tick waits: the turns are sent.
 	aliasPatience = 10 * time.Second
 )
 
-// naming has people told the account's alias. Nil where nobody is: the settings give the
+// naming gives people the account's alias. It is nil where the settings give the
 // account a name, or there is no other to tell it from.
 type naming struct {
 	ask   func(ctx context.Context) (alias string, denied bool, failed *snapshot.Failure)
@@ -223,7 +223,7 @@ func dueAfter(a store.Alias) time.Time {
 	return a.At.Add(aliasEvery)
 }
 
-// alias asks for the account's alias if it is time, and writes it down. Nobody is told that
+// alias asks for the account's alias if it is time, and writes it down. It is not reported that
 // it cannot be read: the account's number is a name, too.
 func (h handler) alias(ctx context.Context) {
 	n, now := h.naming, h.Now()
@@ -259,7 +259,7 @@ func (h handler) alias(ctx context.Context) {
 }
 
 // look has each detector look at a cluster, one after the other. What happens to one does
-// not keep the others from looking, and who failed is told; a panic is passed on when all have: the process is
+// not keep the others from looking, and a failure is reported; a panic is passed on when all have: the process is
 // not to be trusted any more.
 func (h handler) look(ctx context.Context, list []watch, cluster string, turn json.RawMessage) (failed []string, _ error) {
 	var errs []error
@@ -336,8 +336,8 @@ func phase(of spoke.ID) float64 {
 	return float64(h.Sum32()) / (1 << 32)
 }
 
-// late tells a turn whose successor has come: what it would see that sees, and turns that
-// nobody takes in time must not pile up.
+// late reports a turn whose successor has come: what it would see that sees, and turns that
+// are not received in time must not pile up.
 func late(due, now time.Time, every time.Duration) bool { return now.Sub(due) >= every }
 
 // What the detectors of one turn share is bounded: in bytes, beside what each makes of

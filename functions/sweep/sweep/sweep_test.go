@@ -235,7 +235,7 @@ func (u *unit) give(t *testing.T, cluster string, ago time.Duration) error {
 
 func fine(context.Context) error { return nil }
 
-// A turn that nobody took until the cluster's next is due is dropped, and counted; what
+// A turn that was not received until the cluster's next is due is dropped, and counted; what
 // is in time is not, nor what comes a little early.
 func TestLateTurnsAreDropped(t *testing.T) {
 	for ago, dropped := range map[time.Duration]bool{-time.Second: false, 0: false, every - time.Second: false, every: true, time.Hour: true} {
@@ -322,7 +322,7 @@ func TestSilenceIsRemembered(t *testing.T) {
 	}
 }
 
-// What is none of its messages is said, so that it is put aside; a cluster of nobody is
+// What is none of its messages is said, so that it is put aside; an unowned cluster is
 // left alone.
 func TestWhatIsNotATurn(t *testing.T) {
 	u := newUnit(fine)
@@ -483,7 +483,7 @@ func tick(t *testing.T, b *stagetest.Bench) map[string]time.Duration {
 }
 
 // A tick sends a turn for each cluster that is watched, or that something is open of; that
-// the list is refused keeps nobody from being looked at who is known to be in trouble.
+// the list is refused keeps no cluster with open incidents from being looked at.
 func TestTick(t *testing.T) {
 	refused := []simaws.FaultRule{{Call: "eks:ListClusters", Deny: true}}
 	for name, test := range map[string]struct {
@@ -523,7 +523,7 @@ func observationsOf(b *stagetest.Bench, cluster string) []report.Observation {
 	return slices.DeleteFunc(b.Observations(), func(o report.Observation) bool { return o.Cluster != cluster })
 }
 
-// That the clusters cannot be listed is told as what it is, and taken back once.
+// That the clusters cannot be listed is reported as what it is, and taken back once.
 func TestListOfClustersRefused(t *testing.T) {
 	b := bench(t, stagetest.Options{Faults: []simaws.FaultRule{{Call: "eks:ListClusters", Deny: true}}})
 	tick(t, b)
@@ -638,7 +638,7 @@ func TestTurnIsAllFourLooks(t *testing.T) {
 }
 
 // TestSilentAPI: a cluster whose API cuts each connection is asked once in a turn, and
-// then less often; what AWS tells is told each time. Its return is found.
+// then less often; what AWS returns is reported each time. Its return is found.
 func TestSilentAPI(t *testing.T) {
 	faults := []simaws.FaultRule{{Call: "kubernetes:*", Reset: true}}
 	b := bench(t, stagetest.Options{ClusterRole: true, Faults: faults})
