@@ -94,7 +94,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 
 // watch looks at the zones of one cluster, and tells report what it finds. What
 // Rollcall itself remembers is one of several things to go by: where it cannot
-// be read the rest is told all the same.
+// be read the rest is reported all the same.
 func (h handler) watch(ctx context.Context, cluster, account string) error {
 	s, err := h.read(ctx, cluster, account)
 	if err != nil {

@@ -236,7 +236,7 @@ func TestBlind(t *testing.T) {
 	}
 }
 
-// TestWithoutHistory: our own table's trouble is told, and what AWS says too.
+// TestWithoutHistory: our own table's trouble is reported, and what AWS says too.
 func TestWithoutHistory(t *testing.T) {
 	b := newBench()
 	b.memory.err = errors.New("no answer")
@@ -263,7 +263,7 @@ func TestNotTold(t *testing.T) {
 }
 
 // TestAttachedToWhatEC2DoesNotShow: of a volume that is attached to an instance
-// which EC2 does not show nobody can tell whether it is served.
+// which EC2 does not show it is unknown whether it is served.
 func TestAttachedToWhatEC2DoesNotShow(t *testing.T) {
 	b := newBench()
 	b.attached = []string{"i-0hidden"}
@@ -289,7 +289,7 @@ func TestAttachedToWhatEC2DoesNotShow(t *testing.T) {
 	}
 }
 
-// TestKilledAtEachWrite: what it finds is told, and report makes one incident of
+// TestKilledAtEachWrite: what it finds is sent, and report makes one incident of
 // it, wherever the function ends.
 func TestKilledAtEachWrite(t *testing.T) {
 	stagetest.KilledAtEachWrite(t, []string{"SendMessage"}, func(t *testing.T, k *stagetest.Kill) any {
