@@ -31,7 +31,7 @@ func TestAlone(t *testing.T) {
 	if err := os.CopyFS(capture, os.DirFS("../../command/diagnose/testdata/healthy")); err != nil {
 		t.Fatal(err)
 	}
-	told := filepath.Join(dir, "told") // with the event of the alarm
+	told := filepath.Join(dir, "told") // with the event that invoked a function
 	if err := os.CopyFS(told, os.DirFS(capture)); err != nil {
 		t.Fatal(err)
 	}
