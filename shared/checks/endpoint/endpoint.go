@@ -463,7 +463,7 @@ const (
 	unrouted    lack = "unrouted"    // a gateway endpoint that the table does not lead to
 )
 
-// gap is what a VPC lacks in one way for some lots of subnets.
+// gap is what a VPC lacks in one way for some route tables.
 type gap struct {
 	vpc    string
 	tables []routes.Table
@@ -529,7 +529,7 @@ func widen(gaps []gap, l routes.Table, lacks []absence) []gap {
 	return gaps
 }
 
-// absences are the services that a lot lacks in one way.
+// absences are the services that a table lacks in one way.
 func absences(c *routes.Scope, l routes.Table, kind lack) []absence {
 	var list []absence
 	for _, service := range l.Outside() {
@@ -554,7 +554,7 @@ func absences(c *routes.Scope, l routes.Table, kind lack) []absence {
 	return list
 }
 
-// absenceOf tells why a service has no endpoint that works for a lot.
+// absenceOf tells why a service has no endpoint that works for a table.
 func absenceOf(c *routes.Scope, service path.Service, l routes.Table) absence {
 	a := absence{service: service, lack: absent}
 	if service == path.API {
@@ -644,7 +644,7 @@ func gapFinding(c *routes.Scope, g gap, resource, title string, fix finding.Fix)
 	return f
 }
 
-// gapDoubt is why a lot may be well although endpoints are missing: what is
+// gapDoubt is why a table may be well although endpoints are missing: what is
 // behind another network, or a hosted zone of one's own in front of endpoints
 // with private DNS off. Such a zone needs both of the VPC's DNS attributes
 // (Route 53 developer guide, "Considerations when working with a private

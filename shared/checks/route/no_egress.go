@@ -59,7 +59,7 @@ func noEgressFinding(c *routes.Scope, fault wayFault) finding.Finding {
 	return wrongWay(c, f, fault)
 }
 
-// wrongWay completes the finding on lots whose default route leads somewhere
+// wrongWay completes the finding on tables whose default route leads somewhere
 // that is no way to the internet: a peering connection, a transit gateway
 // whose table has no row for it, a VPC whose answers do not come back.
 func wrongWay(c *routes.Scope, f finding.Finding, fault wayFault) finding.Finding {
@@ -629,7 +629,7 @@ func fixPublicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) f
 	return fix
 }
 
-// overIPv6 settles a lot that reaches a dual-stack endpoint over IPv6. Clients
+// overIPv6 settles a table that reaches a dual-stack endpoint over IPv6. Clients
 // that are refused there try IPv4 too, so only an admission settles it.
 func overIPv6(c *routes.Scope, l routes.Table) (finding.Finding, bool) {
 	if !c.S.Cluster.IPv6 || !dualStack(c.S.Cluster.Endpoint) || len(l.Subnets) == 0 {
@@ -741,7 +741,7 @@ func routesOf(c *routes.Scope, table string) []snapshot.Route {
 	return nil
 }
 
-// excluded is a lot whose addresses the public endpoint does not admit.
+// excluded is a table whose addresses the public endpoint does not admit.
 type excluded struct {
 	table     routes.Table
 	from      []string // addresses, as CIDRs
@@ -766,7 +766,7 @@ func publicCIDRs(c *routes.Scope) []finding.Finding {
 	return list
 }
 
-// publicCIDR judges one lot.
+// publicCIDR judges one table.
 func publicCIDR(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
 	cluster := c.S.Cluster
 	p := l.API()
@@ -803,7 +803,7 @@ func publicCIDR(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
 	return finding.Finding{}, &r
 }
 
-// byOwnAddress judges a lot whose instances leave from their own addresses.
+// byOwnAddress judges a table whose instances leave from their own addresses.
 // One that has none is route/igw-no-public-ip.
 func byOwnAddress(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
 	r := excluded{table: l}
@@ -844,7 +844,7 @@ func cannotTell(c *routes.Scope, l routes.Table, source snapshot.Source, why str
 	})
 }
 
-// refusal is the finding on all lots that the public endpoint does not admit:
+// refusal is the finding on all tables that the public endpoint does not admit:
 // one list of ranges refuses them all.
 func refusal(c *routes.Scope, list []excluded) finding.Finding {
 	cluster := c.S.Cluster

@@ -157,7 +157,7 @@ func blockedVPC(c *routes.Scope, at string) string {
 	return at
 }
 
-// blockedOverIPv6 are the findings on lots of an IPv6 cluster that get out over IPv4 and
+// blockedOverIPv6 are the findings on tables of an IPv6 cluster that get out over IPv4 and
 // not over IPv6.
 func blockedOverIPv6(c *routes.Scope) []finding.Finding {
 	var list []finding.Finding
@@ -313,7 +313,7 @@ func crossZoneNAT(c *routes.Scope) []finding.Finding {
 	return judged.Each(crossZoneFinding)
 }
 
-// crossZone judges one lot: only a way that works, and begins with a NAT
+// crossZone judges one table: only a way that works, and begins with a NAT
 // gateway whose zone is known.
 func crossZoneFinding(c *routes.Scope, l routes.Table) finding.Finding {
 	if len(l.Outside()) == 0 || l.Internet.Verdict != path.Reaches || !byNAT(l.Internet) {
@@ -368,7 +368,7 @@ func fixCrossZone(c *routes.Scope, l routes.Table, nat snapshot.NATGateway, zone
 	return fix
 }
 
-// wayFault is what ends the ways of some lots: a NAT gateway, a table, an
+// wayFault is what ends the ways of some tables: a NAT gateway, a table, an
 // instance. It is one finding however many tables lead there: it is what must
 // change.
 type wayFault struct {
@@ -377,7 +377,7 @@ type wayFault struct {
 	way         path.Path // of the first lot
 }
 
-// wayCheck tells how a check of ways judges the lots.
+// wayCheck tells how a check of ways judges the tables.
 type wayCheck struct {
 	fault path.Verdict
 	// id is what a fix would change.
@@ -395,7 +395,7 @@ func (w wayCheck) check(id checkid.ID, more ...snapshot.Source) check.Check {
 	return routeCheck(id, w.findings, append([]snapshot.Source{snapshot.Endpoints}, more...)...)
 }
 
-// findings sorts the lots by the fault that their ways end in, and judges each.
+// findings sorts the tables by the fault that their ways end in, and judges each.
 func (w wayCheck) findings(c *routes.Scope) []finding.Finding {
 	list := slices.Clone(c.Unreadable)
 	var faults []wayFault
@@ -506,7 +506,7 @@ func ipv6NoEgress(c *routes.Scope) []finding.Finding {
 	return list
 }
 
-// ipv6 judges a lot: first each subnet's range, then the way out of those that
+// ipv6 judges a table: first each subnet's range, then the way out of those that
 // have one. A VPC that reaches all it needs by endpoints needs none.
 func ipv6(c *routes.Scope, l routes.Table) []finding.Finding {
 	if !c.S.Cluster.IPv6 || l.ReadyNode != "" {
@@ -541,7 +541,7 @@ func ipv6(c *routes.Scope, l routes.Table) []finding.Finding {
 	return append(list, noIPv6Way(c, with, w))
 }
 
-// readyIn reports whether a lot has a Ready node: joining needs no more there than
+// readyIn reports whether a table has a Ready node: joining needs no more there than
 // there is.
 func readyIn(c *routes.Scope, l routes.Table) bool {
 	return slices.ContainsFunc(l.IDs(), func(subnet string) bool {
@@ -615,7 +615,7 @@ func free64(c *routes.Scope, block netip.Prefix) (netip.Prefix, bool) {
 	return netip.Prefix{}, false
 }
 
-// noIPv6Way is the finding on a lot without a route to the internet over IPv6. Where the API
+// noIPv6Way is the finding on a table without a route to the internet over IPv6. Where the API
 // is reached privately, the rest goes over IPv4 by default,
 // and nodes may well join: then it is likely only.
 func noIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Finding {
