@@ -58,7 +58,8 @@ func everythingFor(clusters []string) map[string]any {
 	}
 }
 
-// write is a file that takes the template of TestAHundredClusters (go test ./infra -run TestAHundredClusters -v -args -write FILE).
+// write is a file that takes the template of TestAHundredClusters (go test ./infra -run
+// TestAHundredClusters -v -args -write FILE).
 var write = flag.String("write", "", "a file that takes the template of a hundred clusters")
 
 // rulesWithinLimits holds what EventBridge takes: 300 rules on a bus, 5 targets of a rule, and

@@ -384,9 +384,9 @@ func (s *Stage) slackFaults(list []worldfile.Fault) {
 	}
 }
 
-// judged reports whether IAM is asked about a call: all of EC2, CloudTrail, CloudWatch Logs, SNS and Secrets Manager, and
-// what changes something in Auto Scaling, EKS and DynamoDB or invokes in Lambda. What those return is held
-// against the grants by the functions' own tests.
+// judged reports whether IAM is asked about a call: all of EC2, CloudTrail, CloudWatch Logs, SNS and
+// Secrets Manager, and what changes something in Auto Scaling, EKS and DynamoDB or invokes in Lambda.
+// What those return is held against the grants by the functions' own tests.
 func judged(service, operation string) bool {
 	switch service {
 	case "ec2", "cloudtrail", "cloudwatchlogs", "sns", "secretsmanager":

@@ -170,8 +170,9 @@ func twoApproveAtOnce(t *testing.T) {
 	r.nothingLost()
 }
 
-// TestAnApprovalThatComesTooLate: the plan could be approved for ten minutes, and is
-// offered again when a user asks for it. The missed roll call, five minutes after the launch, is the last look that renews it.
+// TestAnApprovalThatComesTooLate: the plan could be approved for ten minutes, and is offered again
+// when a user asks for it. The missed roll call, five minutes after the launch, is the last look that
+// renews it.
 func TestAnApprovalThatComesTooLate(t *testing.T) { virtual(t, anApprovalThatComesTooLate) }
 
 func anApprovalThatComesTooLate(t *testing.T) {

@@ -148,7 +148,8 @@ func TestWell(t *testing.T) {
 	p := deploy(t, &deployed{})
 	list := p.examined(false)
 	if healthy, whole := Healthy(list); !healthy || !whole {
-		t.Errorf("found\n%s\nnot seen\n%s", strings.Join(findingLines(list, Wrong), "\n"), strings.Join(findingLines(list, Unknown), "\n"))
+		t.Errorf("found\n%s\nnot seen\n%s",
+			strings.Join(findingLines(list, Wrong), "\n"), strings.Join(findingLines(list, Unknown), "\n"))
 	}
 	count := map[string]int{}
 	for _, f := range list {
@@ -329,7 +330,8 @@ func TestRefusedIsUnknown(t *testing.T) {
 			list := p.examined(false)
 			healthy, whole := Healthy(list)
 			if !healthy || whole {
-				t.Errorf("found\n%s\nnot seen\n%s", strings.Join(findingLines(list, Wrong), "\n"), strings.Join(findingLines(list, Unknown), "\n"))
+				t.Errorf("found\n%s\nnot seen\n%s",
+					strings.Join(findingLines(list, Wrong), "\n"), strings.Join(findingLines(list, Unknown), "\n"))
 			}
 			if !slices.ContainsFunc(findingLines(list, Unknown), func(s string) bool { return strings.Contains(s, action) && strings.Contains(s, "was refused") }) {
 				t.Errorf("not seen\n%s\nwant %s", strings.Join(findingLines(list, Unknown), "\n"), action)
@@ -819,7 +821,8 @@ func TestSpokeIsWell(t *testing.T) {
 	p := deploy(t, watching(nil))
 	list := p.examined(false)
 	if healthy, whole := Healthy(list); !healthy || !whole {
-		t.Fatalf("found\n%s\nnot seen\n%s", strings.Join(findingLines(list, Wrong), "\n"), strings.Join(findingLines(list, Unknown), "\n"))
+		t.Fatalf("found\n%s\nnot seen\n%s",
+			strings.Join(findingLines(list, Wrong), "\n"), strings.Join(findingLines(list, Unknown), "\n"))
 	}
 	for _, want := range []string{
 		"spoke payments (222233334444/eu-west-1) lets the hub in, and forwards to it", "event bus rollcall-spokes takes in what the spokes send",

@@ -293,7 +293,8 @@ func TestEverywhere(t *testing.T) {
 		if _, err := table.ForSpoke(id).SaveIncident(t.Context(), inc); err != nil {
 			t.Fatal(err)
 		}
-		if err := table.ForSpoke(id).SaveClusterRecord(t.Context(), outbox.ClusterRecord{Cluster: "prod", Open: true}); err != nil {
+		if err := table.ForSpoke(id).SaveClusterRecord(t.Context(),
+			outbox.ClusterRecord{Cluster: "prod", Open: true}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -603,8 +603,8 @@ func TestCallsOfOneLook(t *testing.T) {
 			more[action] = n
 		}
 	}
-	// 100 ids a call; two consoles in place of one, each asked for in both ways, as it is empty; 1,000 interfaces a page, the
-	// nodes' own among them.
+	// 100 ids a call; two consoles in place of one, each asked for in both ways, as it is empty; 1,000
+	// interfaces a page, the nodes' own among them.
 	want := map[string]int{"ec2:DescribeInstanceStatus": 10, "ec2:DescribeNetworkInterfaces": 3, "ec2:GetConsoleOutput": 4}
 	if diff := cmp.Diff(want, more); diff != "" {
 		t.Errorf("calls that grow with the instances (-want +got):\n%s\nall: %v", diff, many)

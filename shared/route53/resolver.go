@@ -8,8 +8,9 @@ import (
 	"rollcall/shared/awsjson"
 )
 
-// resolverService is Route 53 Resolver: which rules and which DNS firewall are in force in a
-// VPC. Members and bounds are those of botocore's model (route53resolver/2018-04-01). A page of 5,000 domains of 255 bytes is under 2 MB.
+// resolverService is Route 53 Resolver: which rules and which DNS firewall are in force in a VPC.
+// Members and bounds are those of botocore's model (route53resolver/2018-04-01). A page of 5,000
+// domains of 255 bytes is under 2 MB.
 func resolverService() awsjson.Service {
 	return awsjson.Service{ID: "Route53Resolver", Name: "route53resolver", Target: "Route53Resolver.", MostBytes: 4 << 20}
 }

@@ -141,7 +141,8 @@ const (
 	OverBudget Reason = "over budget"
 )
 
-// NotCaptured is the code of a call that a capture does not hold: its file is missing. AWS and Kubernetes have no such code.
+// NotCaptured is the code of a call that a capture does not hold: its file is missing. AWS and
+// Kubernetes have no such code.
 const NotCaptured = "NotCaptured"
 
 // WholeKubernetesAPI is the call that is reported where all of a cluster's API refuses us,

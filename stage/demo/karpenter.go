@@ -95,7 +95,8 @@ func (st *karpenterStory) forbidden(ctx context.Context, n *narrator) error {
 		return err
 	}
 	n.say("meanwhile Karpenter reports: NodeClaim %s, Launched=%s; EC2NodeClass %s, Ready=%s; %d Kubernetes events about the NodeClaim",
-		claim.Metadata.Name, claim.conditionLine("Launched"), webClass, class.conditionLine("Ready"), st.warnings(claim.Metadata.Name))
+		claim.Metadata.Name, claim.conditionLine("Launched"), webClass,
+		class.conditionLine("Ready"), st.warnings(claim.Metadata.Name))
 	if err := n.picture(ctx, "karpenter-policy", "", 1200, 620); err != nil {
 		return err
 	}

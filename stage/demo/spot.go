@@ -241,7 +241,8 @@ func unrouted(ctx context.Context, s *stage.Stage, n *narrator) error {
 	}); err != nil {
 		return err
 	}
-	n.say("another cause: %d of %d are Ready, those of two zones. Slack: %s", ready, launches(), firstLine(st.newestMessage(names)))
+	n.say("another cause: %d of %d are Ready, those of two zones. Slack: %s",
+		ready, launches(), firstLine(st.newestMessage(names)))
 	out := launches() - ready
 	return st.report(ctx, n, "", proof{
 		says: []string{fmt.Sprintf("%d of %d launches did not join, all of them in us-west-2c", out, launches()), badSubnet, `no route to the internet \(route/no-egress\)`},

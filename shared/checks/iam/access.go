@@ -104,9 +104,11 @@ func (a *access) lookInMap(s *facts.View, c facts.RoleGroup) {
 			m.ARN = m.Stray
 		}
 		if why := mistaken(m.ARN, awsauth.Canonical(c.Role), c); why != "" {
-			a.similar = append(a.similar, finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.ARN), Value: why})
+			a.similar = append(a.similar,
+				finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.ARN), Value: why})
 		} else if m.Stray != "" && strings.EqualFold(m.Stray, awsauth.Canonical(c.Role)) {
-			a.similar = append(a.similar, finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.Stray), Value: "is under userarn, not rolearn"})
+			a.similar = append(a.similar,
+				finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.Stray), Value: "is under userarn, not rolearn"})
 		}
 	}
 	users, err := awsauth.Users(s.AWSAuth.MapUsers)

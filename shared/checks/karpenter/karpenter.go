@@ -474,7 +474,8 @@ func short(w state) string {
 func long(w state) string {
 	text := short(w)
 	if w.condition.Status == "Unknown" {
-		text = fmt.Sprintf("is not ready: its condition %s has been Unknown since %s", w.of, phrase.ClockTime(w.condition.Since))
+		text = fmt.Sprintf("is not ready: its condition %s has been Unknown since %s",
+			w.of, phrase.ClockTime(w.condition.Since))
 	}
 	if w.gone {
 		return text

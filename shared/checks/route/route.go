@@ -276,7 +276,8 @@ func blockedEvidence(c *routes.Scope, at []string, vpc string) []finding.Evidenc
 // nodes with public addresses may be reached from the internet is a decision.
 func fixBlocked(c *routes.Scope, f wayFault, at, direct []string) finding.Fix {
 	fix := finding.Fix{Console: link.VPC(c.S, "VpcDetails:VpcId="+f.id)}
-	endpoints := fmt.Sprintf("give %s endpoints for what nodes need, and the cluster private access", f.routeTables[0].Table.VPC)
+	endpoints := fmt.Sprintf("give %s endpoints for what nodes need, and the cluster private access",
+		f.routeTables[0].Table.VPC)
 	exclusion := " in a subnet that is excluded with allow-egress"
 	if c.Net.Mode("", f.id).Mode == snapshot.BlockIngress {
 		exclusion = ""

@@ -247,12 +247,11 @@ func TestMatchesRefusesWhatIsNoEvent(t *testing.T) {
 	}
 }
 
-// The cross-check against quamina covers what both know (facts: exact values,
-// prefix, anything-but with a list of strings, exists alone). Numbers are small integers, which quamina compares by text.
-// Names differ from level to level, because quamina takes {"k":[{"k":"x"}]}
-// for a match of {"k":["x"]}: it reads the members of an object in an array
-// as if they stood beside the array. And one pattern has exists true or exists
-// false, never both: quamina does not find {"a":1} with
+// The cross-check against quamina covers what both know (facts: exact values, prefix, anything-but
+// with a list of strings, exists alone). Numbers are small integers, which quamina compares by text.
+// Names differ from level to level, because quamina takes {"k":[{"k":"x"}]} for a match of
+// {"k":["x"]}: it reads the members of an object in an array as if they stood beside the array. And
+// one pattern has exists true or exists false, never both: quamina does not find {"a":1} with
 // {"a":[{"exists":true}],"b":[{"exists":false}]}.
 
 var words = []string{"a", "ab", "abc", "b", "Ab", "ABC", "", "ba"}

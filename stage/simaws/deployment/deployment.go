@@ -246,10 +246,12 @@ func (a *API) GetPolicy(in *lambda.GetPolicyInput) (*lambda.GetPolicyOutput, err
 	return &lambda.GetPolicyOutput{Policy: aws.String(string(text))}, nil
 }
 
-// Delete deletes a function, a role, a rule, an event bus, an alarm (by ARN) or an event source mapping (by logical id).
+// Delete deletes a function, a role, a rule, an event bus, an alarm (by ARN) or an event source
+// mapping (by logical id).
 func (a *API) Delete(id string) { a.set(a.deleted, id) }
 
-// Disable disables a rule, the trust in a function's role, the actions of an alarm (by ARN) or an event source mapping (by logical id).
+// Disable disables a rule, the trust in a function's role, the actions of an alarm (by ARN) or an
+// event source mapping (by logical id).
 func (a *API) Disable(id string) { a.set(a.disabled, id) }
 
 func (a *API) set(m map[string]bool, id string) {

@@ -89,9 +89,9 @@ func rulesOf(w *state.State, vpc string) []string {
 	return append(ids, brought...)
 }
 
-// unresolved says whether the VPC's resolver gives no address for a service's name: a
-// DNS firewall blocks it, a rule forwards it to name servers of one's own, which know
-// nothing of AWS here, or a private hosted zone has no record for it. Private is a name that a zone of the VPC answers for.
+// unresolved says whether the VPC's resolver gives no address for a service's name: a DNS firewall
+// blocks it, a rule forwards it to name servers of one's own, which know nothing of AWS here, or a
+// private hosted zone has no record for it. Private is a name that a zone of the VPC answers for.
 func unresolved(w *state.State, in *ec2types.Instance, service string, private bool) bool {
 	name := hostOf(w, in, service)
 	vpc := aws.ToString(in.VpcId)

@@ -85,8 +85,9 @@ type (
 	iamAPI         = iam.API
 )
 
-// API is what EC2, Auto Scaling, EKS, IAM, STS, CloudWatch Logs, Route 53, its Resolver
-// and Profiles, and ARC zonal shift answer, as one value that has each operation as a method of its name: no two share one.
+// API is what EC2, Auto Scaling, EKS, IAM, STS, CloudWatch Logs, Route 53, its Resolver and Profiles,
+// and ARC zonal shift answer, as one value that has each operation as a method of its name: no two
+// share one.
 type API struct {
 	ec2API
 	autoScalingAPI

@@ -189,7 +189,8 @@ func (b *bench) round(ctx context.Context) error {
 	}
 	// The launch, what it leads to, and the press that approves the fix.
 	for _, step := range []func(context.Context) error{
-		b.file("launch-watch", launch), b.results, b.wakeByIncident("change-check"), b.wakeByIncident("remediate"), b.results, b.press,
+		b.file("launch-watch", launch), b.results,
+		b.wakeByIncident("change-check"), b.wakeByIncident("remediate"), b.results, b.press,
 	} {
 		if err := step(ctx); err != nil {
 			return err
