@@ -265,7 +265,7 @@ func merge(all map[string]news, t detect.Message) {
 }
 
 // skipKnown leaves out launches that were looked at already, and ends of
-// instances that is not waited for. Notices are taken down.
+// instances that are not waited for. Notices are taken down.
 func (h handler) skipKnown(ctx context.Context, b *batch) error {
 	ids := slices.Concat(slices.Collect(maps.Keys(b.launched)), slices.Collect(maps.Keys(b.ended)), slices.Collect(maps.Keys(b.noticed)))
 	for _, f := range b.failures {
@@ -689,7 +689,7 @@ func (h handler) learn(ctx context.Context, l store.LaunchRecord, facts outcome.
 	return nil
 }
 
-// record records the launches without a record, and asks for their
+// record writes a record of the launches that have none, and asks for their
 // roll to be called: who is known is not looked at again. Those that were
 // recorded are asked for even when others could not be: their messages come
 // again and will find them known.
@@ -740,8 +740,8 @@ func (h handler) remindAgain(ctx context.Context, b *batch) error {
 }
 
 // recordRefused records the launches that came to nothing, each once: by its
-// activity, or as the end of the instance that it names. Of an instance that
-// without a record the join check reports.
+// activity, or as the end of the instance that it names. An instance
+// without a record is reported by the join check.
 func (h handler) recordRefused(ctx context.Context, s *snapshot.Snapshot, c clusterCase, learned detect.Learned) error {
 	for _, a := range c.told {
 		i := slices.IndexFunc(c.groups, func(g snapshot.Group) bool { return g.Name == a.Group })
