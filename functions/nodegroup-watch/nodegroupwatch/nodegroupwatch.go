@@ -225,7 +225,7 @@ func (b batch) add(t detect.Message) {
 	if t.Update != "" {
 		v.updated = append(v.updated, t.Nodegroup)
 	}
-	// An event of EKS tells more than our own reminder.
+	// A call or an event shows more than our own reminder.
 	switch {
 	case t.Kind != event.Reminder:
 		v.by[t.Nodegroup] = cmp.Or(t.Call, t.Type)
