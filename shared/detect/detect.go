@@ -599,7 +599,7 @@ func Launch(in snapshot.Instance, started time.Time) outcome.Launch {
 	}
 }
 
-// Fresh is the record of a launch without a record. It began when EC2
+// Fresh is a new record of a launch. It began when EC2
 // says, or earlier where an event knows better.
 func Fresh(cluster string, in snapshot.Instance, clock time.Time, learned Learned) store.LaunchRecord {
 	started := in.Launched

@@ -490,8 +490,8 @@ func (r *Runs) Launches() []snapshot.RefusedLaunch {
 	return list
 }
 
-// SaveRuns remembers what has changed. Where another writer was first, changing
-// the record again is safe: what is seen only adds up.
+// SaveRuns remembers what has changed. Where another writer was first,
+// again reads the runs once more: what is seen only adds up.
 func (d Detector) SaveRuns(ctx context.Context, table RefusedTable, r *Runs, again func(context.Context) (*Runs, error)) error {
 	for range races {
 		err := r.save(ctx, table)
