@@ -199,7 +199,7 @@ func (o replayOptions) replay(ctx context.Context, data []byte, inc incident.Inc
 	return write(out, r, o.options, nil)
 }
 
-// quoted is what somebody wrote, after a colon; empty for nothing.
+// quoted is what a person wrote, after a colon; empty for nothing.
 func quoted(text string) string {
 	if text == "" {
 		return ""

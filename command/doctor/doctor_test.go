@@ -1010,7 +1010,7 @@ func TestSpokeWithoutCredentials(t *testing.T) {
 		t.Errorf("the table has %+v", got)
 	}
 	p.cannotLook()
-	if wrong := findingLines(p.examined(false), Wrong); len(wrong) != 1 || !strings.Contains(wrong[0], "Rollcall's role there does not let it in, since 2001-09-09 01:46 UTC") {
+	if wrong := findingLines(p.examined(false), Wrong); len(wrong) != 1 || !strings.Contains(wrong[0], "sts:AssumeRole of Rollcall's role there is denied, since 2001-09-09 01:46 UTC") {
 		t.Errorf("found %q", wrong)
 	}
 }

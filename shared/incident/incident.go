@@ -293,7 +293,7 @@ const (
 	AlreadyYours     AnswerReason = "already-yours"      // they have it since When
 	NotMuted         AnswerReason = "not-muted"          //
 	NotOver          AnswerReason = "not-over"           // feedback is for what is closed
-	NoFeedback       AnswerReason = "no-feedback"        // a text of somebody who gave none
+	NoFeedback       AnswerReason = "no-feedback"        // a text of a person who gave none
 	AskedJustNow     AnswerReason = "asked-just-now"     // Until
 	NotNow           AnswerReason = "not-now"            // the limit is reached, or a look failed: Until
 	CauseIsGone      AnswerReason = "cause-is-gone"      // there is nothing to fix any more
@@ -390,14 +390,14 @@ const (
 	maxFeedbackText = 300
 )
 
-// AddFeedback takes in what somebody says. Each person's last answer on an opening counts.
+// AddFeedback takes in an answer. Each person's last answer on an opening counts.
 func (inc *Incident) AddFeedback(f Feedback) {
 	inc.Feedback = slices.DeleteFunc(inc.Feedback, func(x Feedback) bool { return x.By.ID == f.By.ID && x.Number == f.Number })
 	inc.Feedback = append(inc.Feedback, f)
 	inc.Feedback = inc.Feedback[max(0, len(inc.Feedback)-maxFeedback):]
 }
 
-// AddFeedbackText adds a line to what somebody said of this opening; false where they said
+// AddFeedbackText adds a line to a person's answer on this opening; false where they said
 // nothing of it.
 func (inc *Incident) AddFeedbackText(by report.User, text string) bool {
 	i := slices.IndexFunc(inc.Feedback, func(x Feedback) bool { return x.By.ID == by.ID && x.Number == inc.Number })

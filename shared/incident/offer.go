@@ -23,7 +23,7 @@ type Ack struct {
 	At time.Time   `json:"at"`
 	// In is where, if not in Slack: "PagerDuty". By then has a name at most.
 	In string `json:"in,omitempty"`
-	// From is who had it before, if somebody took it over.
+	// From is who had it before, if another took it over.
 	From *report.User `json:"from,omitempty"`
 }
 

@@ -243,7 +243,7 @@ const (
 	IsAlertResolved Reason = "alert-resolved"
 	IsCalled        Reason = "called"
 	IsReminded      Reason = "reminded"
-	IsEscalated     Reason = "escalated" // nobody acknowledged it after the last reminder
+	IsEscalated     Reason = "escalated" // no acknowledgement after the last reminder
 	// These only change the message.
 	IsAcknowledged Reason = "acknowledged"
 	IsMuted        Reason = "muted"
@@ -370,7 +370,7 @@ func Route(inc Incident, policy Policy) (channel string, mentions []string) {
 	return routing.Recipients(routed(inc), policy.Routes, policy.Channel)
 }
 
-// Escalation is who is called last where nobody acknowledges.
+// Escalation is who is called last without an acknowledgement.
 func Escalation(inc Incident, policy Policy) []string {
 	return routing.Escalation(routed(inc), policy.Routes)
 }

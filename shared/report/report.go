@@ -613,7 +613,7 @@ type Press struct {
 	For time.Duration `json:"for,omitempty"`
 	// Plan is the hash of the plan that is approved or refused.
 	Plan string `json:"plan,omitempty"`
-	// Text is what somebody wrote about their feedback.
+	// Text is what a person wrote about their feedback.
 	Text string `json:"text,omitempty"`
 	User User   `json:"user"`
 	Team string `json:"team,omitempty"`

@@ -27,7 +27,7 @@ type Route struct {
 	Channel string
 	// Mentions are ids of users and user groups, or Here.
 	Mentions []string
-	// Escalate are those who are called last, where nobody of Mentions has acknowledged.
+	// Escalate are those who are called last, where none of Mentions has acknowledged.
 	Escalate []string
 }
 
@@ -130,7 +130,7 @@ const None = "none"
 // severity and tags of nodegroups as key:value (what else a key or value has is
 // written as in an address: %2C is a comma). After it stand the channel's id,
 // and behind "@" who is called; one of both may be left out. Behind a second "@" stands who
-// is called last, where nobody acknowledged: C0PAGES0001@S0ONCALL01@S0LEADS001.
+// is called last, without an acknowledgement: C0PAGES0001@S0ONCALL01@S0LEADS001.
 func Parse(text string) ([]Route, error) {
 	if text == None {
 		return nil, nil

@@ -463,7 +463,7 @@ func TestAnswerToFeedback(t *testing.T) {
 	}
 }
 
-// TestAnswersNeverPastTheLimits: what a person is told comes from outside too.
+// TestAnswersNeverPastTheLimits: what a person reads comes from outside too.
 func TestAnswersNeverPastTheLimits(t *testing.T) {
 	for seed := range uint64(60) {
 		w := wild{rand.New(rand.NewPCG(seed, 9))}

@@ -336,7 +336,7 @@ const (
 // allAlerts is the record of whether a target's alerts could be read.
 const allAlerts = "alerts"
 
-// readBack reads the alerts of open incidents that nobody has acknowledged. No target keeps
+// readBack reads the alerts of open incidents that no responder has acknowledged. No target keeps
 // another from its turn.
 func (h handler) readBack(ctx context.Context) error {
 	reading, cancel := context.WithTimeout(ctx, readTime)
@@ -394,7 +394,7 @@ func (h handler) readTarget(ctx, reading context.Context, t target.Target) error
 	if before.Unread = unread; unread == "" {
 		h.log.InfoContext(ctx, "alerts are read back again", "target", t.Name())
 	} else {
-		h.log.WarnContext(ctx, "could not read alerts back: whether somebody acknowledged one is unknown", "target", t.Name(), "error", err.Error())
+		h.log.WarnContext(ctx, "could not read alerts back: acknowledgements are unknown", "target", t.Name(), "error", err.Error())
 		h.count("AlertsUnread", 1)
 	}
 	return h.memory.SaveDelivery(ctx, before)

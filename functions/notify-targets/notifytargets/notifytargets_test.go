@@ -634,7 +634,7 @@ func TestReadBackBounds(t *testing.T) {
 	if len(seen) != 25 {
 		t.Errorf("%d of 25 in five ticks", len(seen))
 	}
-	// An acknowledgement of an incident that was closed, or came back since, is nobody's; one
+	// An acknowledgement of an incident that was closed, or came back since, does not count; one
 	// that report did not take is sent again.
 	ana := []message.Alert{{State: report.AlertAcknowledged, Changed: opened.Opened.Add(time.Minute), By: "Ana"}}
 	b := with(token, 1, same)

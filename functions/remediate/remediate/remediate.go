@@ -624,7 +624,7 @@ func (h handler) remedy(ctx context.Context, inc incident.Incident, r remedies.R
 	case no != nil:
 		return h.takeBack(ctx, inc, r, no)
 	case byPerson && p.Hash() != approved.Hash:
-		// What was approved is not what would be done now: nobody has approved that.
+		// What was approved is not what would be done now: that has no approval.
 		if err := h.decline(ctx, inc, *approved, planChanged, "The situation has changed since: the plan would be different now."); err != nil {
 			return err
 		}

@@ -237,7 +237,7 @@ func (p *invocation) workspace(ctx context.Context) (own report.Workspace, unrea
 		return own, ""
 	}
 	p.Count("SlackFailures", 1)
-	p.Log.ErrorContext(ctx, "could not determine Rollcall's Slack workspace, so nobody is allowed to press", "error", err.Error())
+	p.Log.ErrorContext(ctx, "could not determine Rollcall's Slack workspace, so no user is allowed to press", "error", err.Error())
 	var e *slackapi.Error
 	p.workspaceUnknown = "Slack did not answer"
 	if errors.As(err, &e) && e.Code != "" {
@@ -827,7 +827,7 @@ func (h handler) allNamed(ctx context.Context) handler {
 	return h
 }
 
-// has reports whether somebody is of the workspace, or of its organization. Who Slack says
+// has reports whether a user is of the workspace, or of its organization. Who Slack says
 // nothing of is not.
 func has(w report.Workspace, home, enterprise string) bool {
 	switch {

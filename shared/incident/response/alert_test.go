@@ -66,7 +66,7 @@ func TestApplyAlert(t *testing.T) {
 	}
 }
 
-// Reminders stop when somebody acknowledged elsewhere, and go on when the alert was resolved only.
+// Reminders stop on an acknowledgement elsewhere, and go on when the alert was resolved only.
 func TestRemindersAfterAnAlert(t *testing.T) {
 	routes, err := routing.Parse("all=C0PAGES0001@S0ONCALL01")
 	if err != nil {

@@ -139,7 +139,7 @@ func TestLaunchedBy(t *testing.T) {
 				Blocked: []snapshot.Failure{{Source: snapshot.Groups, Reason: snapshot.Broken, Message: "a is not among them"}}}},
 		{name: "a NodePool whose NodeClaim names it", tags: pooled, claims: []snapshot.NodeClaim{{Instance: "i-0b"}, {Instance: "i-0a"}}, by: "NodePool default", proved: true},
 		{name: "a NodePool none of whose NodeClaims names it", tags: pooled, claims: []snapshot.NodeClaim{{Instance: "i-0b"}},
-			no: &Refusal{Reason: remedy.NotLaunchedByIt, Says: "i-0a has the tags of NodePool default, and no NodeClaim of prod names it: anybody could have set the tags."}},
+			no: &Refusal{Reason: remedy.NotLaunchedByIt, Says: "i-0a has the tags of NodePool default, but no NodeClaim of prod names it: anybody could have set the tags."}},
 	} {
 		s := &snapshot.Snapshot{Groups: test.groups, Nodegroups: test.nodegroups, NodeClaims: test.claims, Read: map[snapshot.Source]bool{snapshot.NodeClaimsOf: test.claims != nil}}
 		l := Look{Snapshot: s, Subject: Subject{Cluster: "prod"}}

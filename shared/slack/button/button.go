@@ -130,7 +130,7 @@ func TextBlock(v Value) (id string, fits bool) {
 	return id, fits && slacktext.Length(id) <= maxBlockID
 }
 
-// MaxText is how much somebody can write, maxBlockID the longest id of a block
+// MaxText is how much a person can write, maxBlockID the longest id of a block
 // (docs.slack.dev/reference/block-kit/blocks/input-block).
 const MaxText, maxBlockID = 300, 255
 

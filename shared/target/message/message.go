@@ -284,7 +284,7 @@ func Respond(told Told, alerts []Alert, now time.Time) (Alert, Told, Reason) {
 	return newest, told, ToTell
 }
 
-// Responder is a name that somebody gave themselves elsewhere, fit for messages and logs:
+// Responder is a name that a person chose elsewhere, fit for messages and logs:
 // one line, short, without what turns text around or means something in a chat.
 func Responder(name string) string {
 	name = strings.Map(func(r rune) rune {
@@ -331,7 +331,7 @@ const (
 	IsSilenced Reason = "silenced"
 	// NoneThere: the target has no alert of the incident, or does not return a closed one.
 	NoneThere Reason = "no-alert"
-	// StillTriggered: nobody has acknowledged it there.
+	// StillTriggered: it is not acknowledged there.
 	StillTriggered Reason = "still-triggered"
 	// EarlierAlert: what was done is from before the incident opened, or of no known time.
 	EarlierAlert Reason = "earlier-alert"
