@@ -10,7 +10,8 @@ import (
 )
 
 // TestBounds: the code does not grow. Who makes it smaller lowers the bound; who must raise one
-// says why beside it.
+// says why beside it: 2,300 lines came for who owns an incident and where to read on, whether it
+// was right, acknowledgements in PagerDuty and Jira, and Slack's incoming webhooks.
 func TestBounds(t *testing.T) {
 	if _, err := os.Stat("../../.git"); err != nil {
 		t.Skip("this is no clone: what is tracked cannot be listed")
@@ -21,11 +22,11 @@ func TestBounds(t *testing.T) {
 		what    string
 		is, may int
 	}{
-		{"lines of Go", w.all.lines, 203_300},
-		{"lines of tests", w.all.tests, 134_150},
-		{"tracked files", w.tracked, 1_985},
-		{"packages", len(w.all.packages), 310},
-		{"bytes in testdata", w.testdata, 1_620_000},
+		{"lines of Go", w.all.lines, 205_700},
+		{"lines of tests", w.all.tests, 135_900},
+		{"tracked files", w.tracked, 2_000},
+		{"packages", len(w.all.packages), 312},
+		{"bytes in testdata", w.testdata, 1_640_000},
 	} {
 		if bound.is > bound.may {
 			t.Errorf("%s: %d, at most %d (make weigh)", bound.what, bound.is, bound.may)
@@ -39,7 +40,7 @@ func TestReach(t *testing.T) {
 		program string
 		may     int
 	}{
-		{"functions/notify-targets", 18_600},
+		{"functions/notify-targets", 18_700},
 		{"functions/slack-actions", 15_800},
 	} {
 		n, err := reached("../..", "./"+bound.program)

@@ -218,7 +218,7 @@ func TestPost(t *testing.T) {
 }
 
 // An incoming webhook of Slack takes every message that is made for it, and what it refuses
-// carries Slack's own word and without the address.
+// has Slack's own word, and not the address.
 func TestSlackHook(t *testing.T) {
 	const path, address = "/services/T0A1B2C3D/B0A1B2C3D/s3cr3ts3cr3t", "https://hooks.slack.com/services/T0A1B2C3D/B0A1B2C3D/s3cr3ts3cr3t"
 	channels := []fakeslack.Channel{{ID: "C0123456789", Name: "alerts", BotAbsent: true}, {ID: "C0ARCHIVED1", Name: "old", Archived: true}}
