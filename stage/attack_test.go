@@ -629,7 +629,7 @@ func aGuestOfTheChannelDoesNothing(t *testing.T) {
 		r.until(string(action)+": the answer", func() bool { return len(r.toldAlone(Guest)) == n+1 })
 	}
 	for _, text := range r.toldAlone(Guest) {
-		if !strings.HasPrefix(text, "Nothing was done. Only people of Rollcall’s own Slack workspace") {
+		if !strings.HasPrefix(text, "Nothing was done. Only members of Rollcall’s Slack workspace") {
 			t.Errorf("the guest got %q", text)
 		}
 	}

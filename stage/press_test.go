@@ -124,7 +124,7 @@ func wasThisRight(t *testing.T) {
 		}
 	}
 	say(Dev, report.SayMore, answer, "it was the proxy")
-	if got := r.toldAlone(Guest)[0]; !strings.HasPrefix(got, "Nothing was done. Only people of Rollcall’s own Slack workspace") {
+	if got := r.toldAlone(Guest)[0]; !strings.HasPrefix(got, "Nothing was done. Only members of Rollcall’s Slack workspace") {
 		t.Errorf("somebody of another company got %q", got)
 	}
 	feedback := r.incident().Feedback

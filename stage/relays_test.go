@@ -188,7 +188,7 @@ func TestRelayOfAnEarlierCluster(t *testing.T) {
 		if err := r.DeployRelay(theirs, map[string]string{"ClusterEndpoint": "https://EARLIER.gr7.us-west-2.eks.amazonaws.com"}); err != nil {
 			t.Fatal(err)
 		}
-		r.until("what the relay says", r.posted("eks-workshop (payments)", "its relay refuses", string(relay.OtherEndpoint), "make deploy-relay"))
+		r.until("what the relay says", r.posted("eks-workshop (payments)", "its relay rejects the requests", string(relay.OtherEndpoint), "make deploy-relay"))
 	})
 }
 
@@ -474,7 +474,7 @@ func TestSpokeThatDoesNotLetIn(t *testing.T) {
 		r.pass(7 * time.Minute)
 		r.LoseSpoke(payments)
 		r.scale(1, 1)
-		r.until("that the spoke does not let in", r.posted("all clusters (payments)", "does not let it in", "make deploy-spoke"))
+		r.until("that the spoke does not let in", r.posted("all clusters (payments)", "role there is denied", "make deploy-spoke"))
 		r.until("the message of the hub's own", r.posted("eks-workshop (111122223333)", table))
 		r.pass(10 * time.Minute)
 		if n := len(r.messages()); n != 2 {
@@ -491,7 +491,7 @@ func TestSpokeThatDoesNotLetIn(t *testing.T) {
 			return len(list) == 1 && list[0].State == incident.Closed && list[0].Resolution == incident.Proved
 		})
 		// Its cluster does not know the new role, which has the ARN of the one before.
-		r.until("that the cluster does not know the role", r.posted("eks-workshop (payments)", "its Kubernetes API does not know Rollcall", "does not work any more, although it has the right ARN"))
+		r.until("that the cluster does not know the role", r.posted("eks-workshop (payments)", "its Kubernetes API rejects Rollcall's credentials", "An access entry older than a redeployed reader stack no longer works"))
 		entry := &eks.DeleteAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: aws.String("arn:aws:iam::222233334444:role/rollcall-reader-us-west-2")}
 		if _, err := r.SpokeWorld(payments).API().CreateAccessEntry(&eks.CreateAccessEntryInput{ClusterName: entry.ClusterName, PrincipalArn: entry.PrincipalArn}); err == nil {
 			t.Error("the entry of the role before is not in the way")

@@ -125,7 +125,7 @@ func TestRemedyInASpoke(t *testing.T) {
 			}
 		}
 		// The account has no such role: no API is called, and what to deploy is said.
-		r.until("that there is no role", says("does not let Rollcall in", "make deploy-spoke", payments.String()))
+		r.until("that there is no role", says("is denied", "make deploy-spoke", payments.String()))
 		if list := r.theirRuns(); len(list) > 0 || r.theirOffer().State == incident.Offered {
 			t.Fatalf("offered %+v, run %+v", r.theirOffer(), list)
 		}
@@ -400,7 +400,7 @@ func TestHubThatNoSpokeTrusts(t *testing.T) {
 		r := start(t, "route", watchingBoth("o-a1b2c3d4e5"))
 		r.scale(1, 1)
 		for _, name := range []string{"payments", "search"} {
-			r.until("that "+name+" does not let in", r.posted("all clusters ("+name+")", "does not let it in", "left the organization"))
+			r.until("that "+name+" does not let in", r.posted("all clusters ("+name+")", "role there is denied", "left the organization"))
 		}
 		r.until("the message of the hub's own", r.posted("eks-workshop (111122223333)", "cannot join", table))
 		r.pass(20 * time.Minute)
@@ -424,7 +424,7 @@ func TestAccountThatLeft(t *testing.T) {
 		r := start(t, "route", watchingBoth(""))
 		r.pass(6 * time.Minute)
 		r.LoseSpoke(search)
-		r.until("that search does not let in", r.posted("all clusters (search)", "take it out of the setting spokes"))
+		r.until("that search does not let in", r.posted("all clusters (search)", "remove it from the setting spokes"))
 		r.scaleSpoke(1)
 		r.until("the message of payments", r.posted("eks-workshop (payments)", "cannot join", table))
 		if n := r.saidOf("search"); n != 1 || len(r.messages()) != 2 {
@@ -461,7 +461,7 @@ func TestRegionThatIsNotEnabled(t *testing.T) {
 		r.pass(7 * time.Minute)
 		r.DisableRegion(payments, true)
 		r.scale(1, 1)
-		r.until("that the region is not enabled", r.posted("all clusters (payments)", "eks:ListClusters", "whose region the account has not enabled", "account:EnableRegion"))
+		r.until("that the region is not enabled", r.posted("all clusters (payments)", "eks:ListClusters", "If the account has not enabled the spoke's region", "account:EnableRegion"))
 		r.until("the message of the hub's own", r.posted("eks-workshop (111122223333)", "cannot join", table))
 		r.pass(25 * time.Minute)
 		if n := len(r.messages()); n != 2 {
@@ -558,7 +558,7 @@ func TestClusterMadeAgain(t *testing.T) {
 			Name: name, RoleArn: was.Cluster.RoleArn, Version: was.Cluster.Version,
 			ResourcesVpcConfig: &types.VpcConfigRequest{SubnetIds: was.Cluster.ResourcesVpcConfig.SubnetIds, SecurityGroupIds: []string{"sg-0e50000000000000f"}},
 		}))
-		r.until("that the new one lets nobody in", r.posted("eks-workshop (payments)", "🟠", "its Kubernetes API does not know Rollcall"))
+		r.until("that the new one lets nobody in", r.posted("eks-workshop (payments)", "🟠", "its Kubernetes API rejects Rollcall's credentials"))
 		n := len(r.messages())
 		r.pass(20 * time.Minute)
 		if got := len(r.messages()); got != n {

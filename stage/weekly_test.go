@@ -146,7 +146,7 @@ func TestQuietWeek(t *testing.T) {
 			lookAt(t, s, overview.Gap{})
 			launched(t, s, map[bool]string{true: "a", false: "b"}[of.Hub()], 20, true)
 		})
-		r.theWeek("Week of 13 Nov: 40 of 40 launches joined; no incidents", "half within 62 s", "4,032 times at 2 clusters", "never more than 12 min apart", "Nothing to do.")
+		r.theWeek("Week of 13 Nov: 40 of 40 launches joined; no incidents", "half within 62 s", "4,032 in 2 clusters", "never more than 12 min apart", "Nothing to do.")
 		// EventBridge may run a target twice (user guide, "Retry policy and using DLQs": at
 		// least once), Lambda an event again, and two at once.
 		f, _ := r.Function("spot-report")
@@ -219,10 +219,10 @@ func TestWeekToTargets(t *testing.T) {
 		r.theWeek(result)
 		mails, cards, kinds := r.Cloud.Mails(), all.teams.Cards(), 0
 		if len(mails) != 1 || mails[0].Subject != "Rollcall: "+result || !strings.Contains(mails[0].Message, "Next: Nothing to do.") ||
-			!strings.Contains(mails[0].Message, "4,032 times at 2 clusters") {
+			!strings.Contains(mails[0].Message, "4,032 in 2 clusters") {
 			t.Errorf("mails %+v", mails)
 		}
-		if len(cards) != 1 || cards[0].Lines[0] != "Rollcall · "+result || !strings.Contains(strings.Join(cards[0].Lines, "\n"), "4,032 times at 2 clusters") {
+		if len(cards) != 1 || cards[0].Lines[0] != "Rollcall · "+result || !strings.Contains(strings.Join(cards[0].Lines, "\n"), "4,032 in 2 clusters") {
 			t.Errorf("cards %+v", cards)
 		}
 		told, repeats := all.kinds(t)
@@ -244,7 +244,7 @@ func TestWeekWithoutSweeps(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		out := overview.Gap{From: weekBegins.Add(30 * time.Hour), To: weekBegins.Add(62 * time.Hour)}
 		r := tellWeek(t, func(of spoke.ID, s *store.Store) { lookAt(t, s, out) })
-		r.theWeek("⚪ Week of 13 Nov: no launches; no incident seen; nothing was checked for 32 h", "No cluster was checked", "sweeps did not run", "rollcall doctor")
+		r.theWeek("⚪ Week of 13 Nov: no launches; no incident seen; nothing checked for 32 h", "No cluster was checked", "sweeps did not run", "rollcall doctor")
 		if text := r.weeks()[0]; strings.Contains(text, "never more than") || strings.Contains(text, "Nothing to do") {
 			t.Errorf("it says that all was looked at:\n%s", text)
 		}

@@ -509,7 +509,7 @@ func (p *page) looks(w report.Period) {
 	if w.Looks.Made == 0 && w.Looks.Unnoted == 0 {
 		return
 	}
-	l := p.label("Checks").plain(slacktext.Number(w.Looks.Made) + " of " + slacktext.Count(w.Clusters, "cluster"))
+	l := p.label("Checks").plain(slacktext.Number(w.Looks.Made) + " in " + slacktext.Count(w.Clusters, "cluster"))
 	if !w.Gaps() {
 		l.plain(", never more than " + slacktext.Span(overview.Late) + " apart")
 	}

@@ -149,7 +149,7 @@ func TestWeeklyColours(t *testing.T) {
 		if !strings.HasPrefix(line, want+" ") {
 			t.Errorf("%s: %q, want %s", s.name, line, want)
 		}
-		if s.name == "weekly-quiet" && !strings.Contains(read(s.messages()), "24,192 of 12 clusters, never more than 12 min apart") {
+		if s.name == "weekly-quiet" && !strings.Contains(read(s.messages()), "24,192 in 12 clusters, never more than 12 min apart") {
 			t.Errorf("a quiet week does not say how it is known:\n%s", read(s.messages()))
 		}
 		if more := s.name == "weekly-blind" || s.name == "weekly-huge"; more != (len(s.messages()) > 1) {

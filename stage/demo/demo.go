@@ -700,12 +700,12 @@ func (st *organizationStory) lost(ctx context.Context, n *narrator) error {
 	st.stage.LoseSpoke(paymentsSpoke)
 	n.say("account %s: aws cloudformation delete-stack --stack-name rollcall-spoke", paymentsName)
 	if err := n.wait(ctx, "waiting for the message that payments cannot be read", func() (bool, error) {
-		m, said := st.messageFor(paymentsName, "does not let it in")
+		m, said := st.messageFor(paymentsName, "role there is denied")
 		return said && strings.Contains(everything(m), "make deploy-spoke"), st.most(3)
 	}); err != nil {
 		return err
 	}
-	m, _ := st.messageFor(paymentsName, "does not let it in")
+	m, _ := st.messageFor(paymentsName, "role there is denied")
 	n.say("Slack: %s", firstLine(everything(m)))
 	if err := n.picture(ctx, "organization-role", "", 1200, 1180); err != nil {
 		return err
@@ -774,7 +774,7 @@ func (st *organizationStory) admitted(ctx context.Context, n *narrator) error {
 	var m fakeslack.Message
 	if err := n.wait(ctx, "waiting for the message that the cluster of payments rejects the new role", func() (bool, error) {
 		var said bool
-		m, said = st.messageFor(paymentsName, "does not know Rollcall", "before the reader's stack was deleted")
+		m, said = st.messageFor(paymentsName, "rejects Rollcall's credentials", "before the reader's stack was deleted")
 		return said, st.most(4)
 	}); err != nil {
 		return err
@@ -789,7 +789,7 @@ func (st *organizationStory) admitted(ctx context.Context, n *narrator) error {
 	}
 	n.say("account %s: aws eks delete-access-entry … && aws eks create-access-entry … --kubernetes-groups rollcall", paymentsName)
 	return n.wait(ctx, "waiting until the cluster is read again", func() (bool, error) {
-		m, said := st.messageFor(paymentsName, "does not know Rollcall")
+		m, said := st.messageFor(paymentsName, "rejects Rollcall's credentials")
 		return said && strings.Contains(everything(m), "✅"), st.most(4)
 	})
 }

@@ -120,7 +120,7 @@ func TestRun(t *testing.T) {
 		"sweep on a schedule": {here(t, "sweep", "../../events/in/schedule-scheduler.json"), true, []string{"schedule-scheduler.json, as it is\n"}, nil},
 		"report posts": {here(t, "report", "testdata/observation.json"), true,
 			[]string{`     \d  slack:chat.postMessage\n`, "Event on the bus rollcall\n", `"detail-type": "Rollcall Incident Opened"`, "Said in Slack\n  🔴 eks-workshop / new_nodegroup_2 · 1 instance will not be able to join"}, nil},
-		"report sets aside":     {here(t, "report", broken), true, []string{`\(it is not JSON\)`, "ERROR  message cannot be read, it is set aside", `     1  sqs:SendMessage\n`}, nil},
+		"report sets aside":     {here(t, "report", broken), true, []string{`\(it is not JSON\)`, "ERROR  could not decode a message; moved it to the dead-letter queue", `     1  sqs:SendMessage\n`}, nil},
 		"remediate gives back":  {here(t, "remediate", broken), false, []string{`\(it is not JSON\)`, "GAVE BACK 1 of its messages"}, nil},
 		"not for this function": {here(t, "change-check", "../../events/in/schedule-scheduler.json"), false, []string{`FAILED \(Unhandled\)`, `"errorMessage"`}, nil},
 		"denied":                {denied, true, []string{`     1  ec2:DescribeRouteTables +1 × UnauthorizedOperation\n`}, []string{"cause found .*check=route/no-egress"}},

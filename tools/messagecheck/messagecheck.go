@@ -166,7 +166,7 @@ var (
 	factors  = regexp.MustCompile(`(?:^|[×x] )([\d,]+)`)
 
 	holding = regexp.MustCompile(`\b([\d,]+) terminated nodes? holds? ([\d,]+) address`)
-	ofDead  = regexp.MustCompile(`\b([\d,]+) interfaces? (?:of|that the VPC CNI made on) ([\d,]+) (?:dead )?nodes?\b`)
+	ofDead  = regexp.MustCompile(`\b([\d,]+) interfaces? (?:of|that the VPC CNI made on) ([\d,]+) (?:terminated )?nodes?\b`)
 	frees   = regexp.MustCompile(`\bDeleting (it|all ([\d,]+)) frees ([\d,]+)\b`)
 	makes   = regexp.MustCompile(`\b([\d,]+) (?:is|are) free, and .*; deleting them makes it ([\d,]+)`)
 	needed  = regexp.MustCompile(`\b([\d,]+) launches needed ([\d,]+) addresses, (subnet-[0-9a-f]+) had ([\d,]+)`)
