@@ -12,10 +12,12 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/slack/slacktext"
+	"rollcall/tools/expect"
 )
 
 // TestEveryNumberIsOfTheRecord: no message makes a number up, and none mixes two looks:
@@ -314,4 +316,36 @@ func countedOf(t *testing.T, record any) map[string]bool {
 	}
 	walk(tree, time.Time{})
 	return known
+}
+
+// TestImpact has each instance counted once, and both counts where they are of different ones.
+func TestImpact(t *testing.T) {
+	const check = "route/no-egress"
+	capacity := func(desired, ready int) *incident.Capacity { return &incident.Capacity{Desired: desired, Ready: ready} }
+	for name, c := range map[string]struct {
+		check    checkid.ID
+		capacity *incident.Capacity
+		affected int
+		launches []report.LaunchStatus
+		want     []string
+	}{
+		"no count of nodes":           {check, nil, 1, []report.LaunchStatus{report.Missed}, []string{"1 new instance not Ready"}},
+		"the same instances":          {check, capacity(1, 0), 1, []report.LaunchStatus{report.Missed}, []string{"1 of 1 desired nodes missing"}},
+		"none of them due":            {check, capacity(12, 10), 2, []report.LaunchStatus{report.Waiting, report.Waiting}, []string{"2 of 12 desired nodes not Ready yet"}},
+		"some of them due":            {check, capacity(12, 10), 2, []report.LaunchStatus{report.Waiting, report.Missed}, []string{"2 of 12 desired nodes missing"}},
+		"others joined":               {check, capacity(12, 11), 2, []report.LaunchStatus{report.Joined, report.Missed}, []string{"1 of 12 desired nodes missing"}},
+		"more nodes than instances":   {check, capacity(12, 9), 2, []report.LaunchStatus{report.Missed, report.Missed}, []string{"3 of 12 desired nodes missing", "2 new instances not Ready"}},
+		"more instances than nodes":   {check, capacity(12, 11), 2, []report.LaunchStatus{report.Missed, report.Missed}, []string{"1 of 12 desired nodes missing", "2 new instances not Ready"}},
+		"one ended":                   {check, capacity(2, 0), 2, []report.LaunchStatus{report.Missed, report.Gone}, []string{"2 of 2 desired nodes missing", "2 new instances not Ready"}},
+		"one no longer checked":       {check, capacity(2, 0), 2, []report.LaunchStatus{report.Missed, report.GivenUp}, []string{"2 of 2 desired nodes missing", "2 new instances not Ready"}},
+		"one not listed by name":      {check, capacity(2, 0), 2, []report.LaunchStatus{report.Missed}, []string{"2 of 2 desired nodes missing", "2 new instances not Ready"}},
+		"launches that failed":        {"launch/subnet-full", capacity(1, 0), 1, []report.LaunchStatus{report.Missed}, []string{"1 of 1 desired nodes missing", "1 failed launch"}},
+		"nobody waits for a new node": {check, capacity(1, 1), 1, []report.LaunchStatus{report.Joined}, nil},
+	} {
+		i := incident.Incident{Key: report.Key{Check: c.check}, Capacity: c.capacity, Affected: c.affected}
+		for _, s := range c.launches {
+			i.Launches = append(i.Launches, report.Launch{Status: s})
+		}
+		expect.Same(t, name, impact(i, tallyOf(i)), c.want)
+	}
 }

@@ -197,13 +197,17 @@ func (p *page) pods(i incident.Incident) { p.reason("Pods", podsText(i)) }
 // impact is what is lost: instances that are no nodes.
 func impact(i incident.Incident, t tally) []string {
 	var what []string
-	if n := i.Capacity.Missing(); n > 0 {
-		what = append(what, slacktext.Number(n)+" of "+slacktext.Number(i.Capacity.Desired)+" desired nodes missing")
+	n := i.Capacity.Missing()
+	if n > 0 {
+		missing := pick(t.early() && t.allMissing(n), "not Ready yet", "missing")
+		what = append(what, slacktext.Number(n)+" of "+slacktext.Number(i.Capacity.Desired)+" desired nodes "+missing)
 	}
 	switch {
 	case t.out() == 0:
 	case catalog.Meaning(i.Key.Check).Breaks == catalog.Launching && t.joined == 0:
 		what = append(what, slacktext.Count(t.out(), "failed launch"))
+	case t.allMissing(n):
+		// Said already, as the nodes that are missing.
 	case t.joined > 0:
 		what = append(what, slacktext.Number(t.out())+" of "+slacktext.Count(t.all, "new instance")+" not Ready")
 	default:

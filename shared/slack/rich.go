@@ -545,6 +545,12 @@ func (t tally) out() int { return t.all - t.joined }
 // early reports whether no launch is due yet.
 func (t tally) early() bool { return t.out() > 0 && t.missed+t.gone+t.givenUp == 0 && t.waiting > 0 }
 
+// allMissing reports whether the instances that have not joined are the n nodes that their
+// groups are short of. The count of a group's nodes covers every group of such an instance
+// (incident.CapacityIn), so equal numbers are the same instances, unless one has ended, is no
+// longer checked, or is not listed by name: another may be in its place by now.
+func (t tally) allMissing(n int) bool { return n == t.out() && n == t.missed+t.waiting }
+
 // ended reports whether all that have not joined no longer exist.
 func (t tally) ended() bool { return t.gone > 0 && t.gone == t.out() }
 

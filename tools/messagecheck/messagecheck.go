@@ -310,7 +310,7 @@ var (
 	ofBoth     = regexp.MustCompile(`\b([\d,]+) of (?:its |the )?([\d,]+)\b`)
 	standsOut  = regexp.MustCompile(`(?:· |^)([\d,]+)(?: of ([\d,]+))? instances? (?:` + outcomes + `)`)
 	notReady   = regexp.MustCompile(`([\d,]+)(?: of ([\d,]+))? new instances? not Ready`)
-	missing    = regexp.MustCompile(`([\d,]+) of ([\d,]+) desired nodes? missing`)
+	missing    = regexp.MustCompile(`([\d,]+) of ([\d,]+) desired nodes? (?:missing|not Ready yet)`)
 	standing   = regexp.MustCompile(`([\d,]+) (joined|(?:is|are) not Ready and no longer checked|(?:is|are) not Ready|(?:is|are) not due yet|ended before joining|(?:is|are) not listed by name)`)
 	wasAll     = regexp.MustCompile(`([\d,]+) instances? affected`)
 	nowFree    = regexp.MustCompile(`\b(subnet-[0-9a-f]+)\b[^.;]{0,60}? has ([\d,]+) free address|\b(subnet-[0-9a-f]+)\b[^.;]{0,80}?, (?:now )?([\d,]+) free(?: addresses)?\b`)
