@@ -681,7 +681,9 @@ func restates(n incident.Note) bool {
 // thread, with the buttons, which Slack does not show in a line
 // (docs.slack.dev/reference/events/message/thread_broadcast).
 func (p *page) inChannel(i incident.Incident, n incident.Note, says saying) {
-	if text := strings.TrimSuffix(says.String(), ":"); restates(n) && text != "" {
+	text := strings.TrimSuffix(says.String(), ":")
+	// "for the 2nd time" is in the first line of what recurred.
+	if restates(n) && text != "" && !strings.Contains(headline(i), strings.TrimSuffix(text, ".")) {
 		p.add(p.label(replyLabel(n.Reason)).prose(text).section())
 	}
 	if i.State == incident.Open {

@@ -12,7 +12,9 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
+	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slackapi"
@@ -347,5 +349,49 @@ func TestImpact(t *testing.T) {
 			i.Launches = append(i.Launches, report.Launch{Status: s})
 		}
 		expect.Same(t, name, impact(i, tallyOf(i)), c.want)
+	}
+}
+
+// TestWhySays has an effect left out only where the reason has the same, and none with a time.
+func TestWhySays(t *testing.T) {
+	const why = "0 are free: nothing can be launched there. It is so since the node group workers was changed."
+	for name, c := range map[string]struct {
+		cause      checkid.ID
+		confidence catalog.Confidence
+		effect     incident.Effect
+		want       bool
+	}{
+		"free addresses, never seen alone":        {checkid.IPLeakedInterfaces, catalog.Certain, incident.Effect{Check: checkid.IPSubnetExhausted}, true},
+		"free addresses, with a likely cause":     {checkid.IPLeakedInterfaces, catalog.Likely, incident.Effect{Check: checkid.IPSubnetExhausted}, false},
+		"of branch interfaces too":                {checkid.IPBranchLeaked, catalog.Certain, incident.Effect{Check: checkid.IPSubnetExhausted}, true},
+		"seen alone, in other words":              {checkid.IPLeakedInterfaces, catalog.Certain, incident.Effect{Check: checkid.IPSubnetExhausted, Title: "subnet-1 has no free address"}, false},
+		"with a time":                             {checkid.IPLeakedInterfaces, catalog.Certain, incident.Effect{Check: checkid.IPSubnetExhausted, Since: began}, false},
+		"the words of the reason":                 {checkid.IPFragmented, catalog.Certain, incident.Effect{Check: checkid.IPSubnetExhausted, Title: "Nothing can be launched there"}, true},
+		"the words of the reason, with a time":    {checkid.IPFragmented, catalog.Certain, incident.Effect{Check: checkid.IPSubnetExhausted, Title: "Nothing can be launched there", Since: began}, false},
+		"a cause that counts no addresses":        {checkid.IPFragmented, catalog.Certain, incident.Effect{Check: checkid.IPSubnetExhausted}, false},
+		"another failure of leaked interfaces":    {checkid.IPLeakedInterfaces, catalog.Certain, incident.Effect{Check: checkid.NodeCNINotReady}, false},
+		"a check of another release, without one": {checkid.IPLeakedInterfaces, catalog.Certain, incident.Effect{Check: "ip/later"}, false},
+	} {
+		i := incident.Incident{Key: report.Key{Check: c.cause}, Cause: diagnosis.Cause{Why: why, Confidence: c.confidence}}
+		expect.Same(t, name, whySays(i, c.effect), c.want)
+	}
+}
+
+// TestRecurredOnce: the first line of what recurred says for which time, and no line below does.
+func TestRecurredOnce(t *testing.T) {
+	var seen int
+	for _, s := range scenes() {
+		for _, n := range s.notes {
+			if !n.Line || n.Reason != incident.Reopened {
+				continue
+			}
+			seen++
+			if text := read([]slackapi.Message{RenderNote(s.incident, n)}); strings.Count(text, "for the 2nd time") != 1 {
+				t.Errorf("%s:\n%s", s.name, text)
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no line of what recurred")
 	}
 }

@@ -159,7 +159,7 @@ func (p *page) effects(i incident.Incident) {
 	for _, e := range i.Effects {
 		// What was foreseen has come: worth a line only with when it was said.
 		foreseen := (e.Check == checkid.IPRunway || e.Check == checkid.IPScaleOutWillNotFit) && e.Title == "" && (worse(i) || i.Key.Check == checkid.IPSubnetExhausted)
-		if e.Present() && e.Check != checkid.IPLeakCause && !foreseen && effectWords(e) != "" {
+		if e.Present() && e.Check != checkid.IPLeakCause && !foreseen && !whySays(i, e) && effectWords(e) != "" {
 			list = append(list, e)
 		}
 	}
@@ -184,6 +184,21 @@ func (p *page) effects(i incident.Incident) {
 	if len(lines) > 0 {
 		p.add(p.heading("Also failing"), bullets(lines...))
 	}
+}
+
+// whySays reports whether the cause's reason says already what an effect does: in the same words,
+// or, where no look saw the effect by itself, as the number of free addresses. The reason of
+// leaked interfaces has it where they are certain to be the cause, that of branch interfaces
+// always (checks/ip, explain and branchLeaked). An effect with a time is kept: it says when.
+func whySays(i incident.Incident, e incident.Effect) bool {
+	switch {
+	case !e.Since.IsZero():
+		return false
+	case e.Title == "" && e.Check == checkid.IPSubnetExhausted:
+		return i.Key.Check == checkid.IPLeakedInterfaces && i.Cause.Confidence == catalog.Certain || i.Key.Check == checkid.IPBranchLeaked
+	}
+	words := strings.ToLower(effectWords(e))
+	return words != "" && strings.Contains(strings.ToLower(slacktext.OneLine(i.Cause.Why)), words)
 }
 
 // effectWords is what an effect says; of one that was never seen by itself,
