@@ -395,3 +395,38 @@ func TestRecurredOnce(t *testing.T) {
 		t.Error("no line of what recurred")
 	}
 }
+
+// TestLinesAreShort: what the channel shows of a reply is no longer than a phone shows beside
+// other messages, whichever incident it is of. 44 characters of Slack's text stand beside each
+// other at 390 pixels, estimated.
+func TestLinesAreShort(t *testing.T) {
+	const most, wide = 15, 44
+	longest, where := 0, ""
+	check := func(name string, i incident.Incident, n incident.Note) {
+		n.Line = true
+		rows := 0
+		for line := range strings.Lines(read([]slackapi.Message{RenderLine(i, n, true)})) {
+			rows += max(1, (slacktext.Length(strings.TrimSpace(line))+wide-1)/wide)
+		}
+		if name += ", " + string(n.Reason); rows > most {
+			t.Errorf("%s takes %d lines of a phone, more than %d", name, rows, most)
+		}
+		if rows > longest {
+			longest, where = rows, name
+		}
+	}
+	for _, s := range scenes() {
+		for _, n := range s.notes {
+			if n.Line {
+				check(s.name, s.incident, n)
+			}
+		}
+		for _, r := range []incident.Reason{incident.Reopened, incident.FailedAgain, incident.IsWorse, incident.IsUnsilenced, incident.HasMissed, incident.IsEscalated} {
+			check(s.name, s.incident, note(s.incident, r, s.incident.Changed))
+		}
+		if of := s.incident.LastOffer(incident.Offered); of != nil {
+			check(s.name, s.incident, about(note(s.incident, incident.IsProposed, s.incident.Changed), *of))
+		}
+	}
+	t.Logf("the longest is of %s, %d lines", where, longest)
+}
