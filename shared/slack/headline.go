@@ -656,14 +656,24 @@ func RenderHome(o overview.Overview, says string) slackapi.Message {
 // lineTop is the first line of a reply that the channel shows too: there it stands
 // alone, so that it says its owner and state.
 func lineTop(i incident.Incident, n incident.Note, says saying) saying {
-	if restates(n) {
+	colour, what := verdict(i)
+	switch {
+	case becameCritical(i, n):
+		return say(colour + " " + where(i) + " · escalated to critical: " + unnamed(what, where(i)))
+	case restates(n):
 		return say(headline(i))
 	}
-	colour, _ := verdict(i)
 	if n.Reason == incident.IsProposed {
 		return append(say(colour+" "+where(i)+" · needs a decision: "), says...)
 	}
 	return append(say(colour+" "+where(i)+" · "+continued(replyLabel(n.Reason))+": "), says...)
+}
+
+// becameCritical reports whether a line is about an incident that got worse, and still is: its
+// first line, which is its notification too, says so, as it would else read as its message does.
+func becameCritical(i incident.Incident, n incident.Note) bool {
+	colour, _ := verdict(i)
+	return n.Reason == incident.IsWorse && i.State == incident.Open && colour == red
 }
 
 // restates tells of a line that says what the message says, and why it is said again.
@@ -683,7 +693,7 @@ func restates(n incident.Note) bool {
 func (p *page) inChannel(i incident.Incident, n incident.Note, says saying) {
 	text := strings.TrimSuffix(says.String(), ":")
 	// "for the 2nd time" is in the first line of what recurred.
-	if restates(n) && text != "" && !strings.Contains(headline(i), strings.TrimSuffix(text, ".")) {
+	if restates(n) && text != "" && !becameCritical(i, n) && !strings.Contains(headline(i), strings.TrimSuffix(text, ".")) {
 		p.add(p.label(replyLabel(n.Reason)).prose(text).section())
 	}
 	if i.State == incident.Open {

@@ -1230,7 +1230,7 @@ func TestRenderLine(t *testing.T) {
 		want   []string
 		not    []string
 	}{
-		"as it was":             {open, line(incident.IsWorse), true, []string{"🔴", "12 instances cannot join", "Escalated", "No pods are waiting for this."}, []string{"Posted at "}},
+		"as it was":             {open, line(incident.IsWorse), true, []string{"🔴", "escalated to critical: 12 instances cannot join", "No pods are waiting for this."}, []string{"Posted at "}},
 		"its cause is gone":     {with(open, clearedAt), line(incident.IsWorse), true, []string{"🟡", "Posted at 15:04 (escalated). The current state is in the message"}, []string{"cannot join"}},
 		"over":                  {with(open, provedAt), line(incident.FailedAgain), true, []string{"✅", "Posted at "}, nil},
 		"a newer line is below": {open, line(incident.IsWorse), false, []string{"⚪", "A newer line is below."}, []string{"🔴", "Pods"}},
