@@ -56,7 +56,7 @@ type State string
 const (
 	Well  State = "ok"
 	Wrong State = "wrong"
-	// Unknown is a part that could not be looked at.
+	// Unknown is a part that could not be checked.
 	Unknown State = "unknown"
 	// Off is a part that the settings leave out.
 	Off State = "off"
@@ -65,7 +65,7 @@ const (
 // Finding is how one part is.
 type Finding struct {
 	Part  string `json:"part"`  // "function", "rule", "Slack token"
-	Name  string `json:"name"`  // which one
+	Name  string `json:"name"`  // which one; empty where there is only one
 	State State  `json:"state"` // ok, wrong, unknown, off
 	Says  string `json:"says"`
 	// Do is what to do about it; Command what to run, empty where it is no command.
@@ -304,7 +304,7 @@ func (c Clients) alarms(ctx context.Context, d Deployment, stack string, there [
 			}
 		}
 		if gone {
-			list = append(list, redeploy(Finding{Part: "alarm", Name: id, Says: "is not there: nobody is told when it should ring"}))
+			list = append(list, redeploy(Finding{Part: "alarm", Name: id, Says: "does not exist: no notification when it should fire"}))
 		}
 	}
 	return list
@@ -316,24 +316,24 @@ const firstFigures = 15 * time.Minute
 
 // alarmState is how an alarm is: who would not be told is worse than that it rings.
 func alarmState(a Alarm, now time.Time) Finding {
-	f := Finding{Part: "alarm", Name: a.Name, State: Well, Says: "is quiet"}
+	f := Finding{Part: "alarm", Name: a.Name, State: Well, Says: "OK"}
 	silent := len(a.SilentActions) > 0
 	switch {
 	case !a.Enabled:
-		f.State, f.Says = Wrong, "its actions are disabled: nobody is told when it rings"
+		f.State, f.Says = Wrong, "its actions are disabled: no notification when it fires"
 		f.Do, f.Command = "Enable them.", "aws cloudwatch enable-alarm-actions --alarm-names '"+a.Name+"'"
 	case len(a.Actions) == 0 && !silent:
-		return redeploy(Finding{Part: f.Part, Name: a.Name, Says: "has no actions: nobody is told when it rings"})
+		return redeploy(Finding{Part: f.Part, Name: a.Name, Says: "has no actions: no notification when it fires"})
 	case a.State == "ALARM", a.State == "INSUFFICIENT_DATA" && silent && now.Sub(a.Configured) >= firstFigures:
 		// The one that watches for silence never comes into ALARM.
-		f.State, f.Says = Wrong, fmt.Sprintf("rings since %s: %s", a.Since.UTC().Format("2006-01-02 15:04 UTC"), a.Reason)
+		f.State, f.Says = Wrong, fmt.Sprintf("firing since %s: %s", a.Since.UTC().Format("2006-01-02 15:04 UTC"), a.Reason)
 		f.Do = "Do what its description says."
 		if _, do, told := strings.Cut(a.Description, " Do: "); told {
 			f.Do = strings.ToUpper(do[:1]) + do[1:]
 		}
 		f.Command = "aws cloudwatch describe-alarm-history --alarm-name '" + a.Name + "' --history-item-type StateUpdate"
 	case a.State == "INSUFFICIENT_DATA" && silent:
-		f.State, f.Says, f.Do = Unknown, "was made a moment ago, and has no figures yet", "Look again in a quarter of an hour."
+		f.State, f.Says, f.Do = Unknown, "was created a moment ago, and has no data yet", "Run doctor again in 15 minutes."
 	}
 	return f
 }
@@ -441,7 +441,7 @@ func (c Clients) clusters(ctx context.Context, d Deployment, there []functionOf)
 		}
 	}
 	if len(names) == 0 && len(cfg.Others()) > 0 {
-		return []Finding{{Part: "cluster", Name: d.Region, State: Off, Says: "there is none in the hub's own account and region"}}
+		return []Finding{{Part: "cluster", Name: d.Region, State: Off, Says: "none in the hub's own account and region"}}
 	}
 	if len(names) == 0 {
 		return []Finding{{Part: "cluster", Name: d.Region, State: Wrong, Says: "there is no cluster to watch in this account and region", Do: "Deploy it where the clusters are, or wait: each new one is watched by itself."}}
@@ -489,13 +489,13 @@ func (c Clients) cluster(ctx context.Context, d Deployment, name string, readers
 	out, err := c.Clusters.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(name)})
 	switch {
 	case coded(err, "ResourceNotFoundException"):
-		return []Finding{{Part: "cluster", Name: name, State: Wrong, Says: "is not there, and the setting clusters names it", Do: "Take it out of the setting clusters, and deploy.", Command: "make deploy"}}
+		return []Finding{{Part: "cluster", Name: name, State: Wrong, Says: "does not exist, and the setting clusters names it", Do: "Remove it from the setting clusters, and deploy.", Command: "make deploy"}}
 	case err != nil:
 		return []Finding{unseen("cluster", name, "eks:DescribeCluster", err)}
 	}
 	if a := out.Cluster.AccessConfig; a != nil && a.AuthenticationMode == types.AuthenticationModeConfigMap {
 		return []Finding{{
-			Part: "cluster", Name: name, State: Unknown, Says: "takes no access entries (authentication mode CONFIG_MAP): whether its aws-auth names the role only Kubernetes knows",
+			Part: "cluster", Name: name, State: Unknown, Says: "does not support access entries (authentication mode CONFIG_MAP): whether its aws-auth names the role only Kubernetes knows",
 			Do: "Compare it with the stack's output AwsAuthRoles.", Command: "kubectl -n kube-system get configmap aws-auth -o yaml",
 		}}
 	}
@@ -511,7 +511,7 @@ func (c Clients) cluster(ctx context.Context, d Deployment, name string, readers
 		}
 	}
 	if len(list) == 0 {
-		list = []Finding{{Part: "cluster", Name: name, State: Well, Says: "lets in who reads in it"}}
+		list = []Finding{{Part: "cluster", Name: name, State: Well, Says: "reader has access"}}
 	}
 	list = append(list, c.relay(ctx, out.Cluster, readers[0].functions[0])...)
 	if len(byGroup) > 0 {
@@ -558,14 +558,14 @@ func (c Clients) entry(ctx context.Context, d Deployment, cluster string, f read
 		return finding, false
 	}
 	if slices.Contains(out.AccessEntry.KubernetesGroups, clusterrole.Group) {
-		return Finding{Part: "access entry", Name: finding.Name, State: Well, Says: "is there"}, true
+		return Finding{Part: "access entry", Name: finding.Name, State: Well, Says: "present"}, true
 	}
 	policies, err := c.Clusters.ListAssociatedAccessPolicies(ctx, &eks.ListAssociatedAccessPoliciesInput{ClusterName: aws.String(cluster), PrincipalArn: aws.String(f.role)})
 	if err != nil {
 		return unseen("access entry", finding.Name, "eks:ListAssociatedAccessPolicies", err), false
 	}
 	if len(policies.AssociatedAccessPolicies) > 0 {
-		return Finding{Part: "access entry", Name: finding.Name, State: Well, Says: "is there, with access policies"}, false
+		return Finding{Part: "access entry", Name: finding.Name, State: Well, Says: "present, with access policies"}, false
 	}
 	finding.Says = "it gives the role " + role + " neither the group " + clusterrole.Group + " nor an access policy: it may read nothing"
 	finding.Do, finding.Command = "Put it into the group, and apply deploy/clusterrole.yaml in the cluster where that was not done.", "aws eks update-access-entry"+where
@@ -622,12 +622,12 @@ func (c Clients) evidence(ctx context.Context, there []functionOf) []Finding {
 		}
 	}
 	if bucket == "" {
-		return []Finding{{Part: "evidence", Name: "bucket", State: Off, Says: "none is kept (the setting evidence)"}}
+		return []Finding{{Part: "evidence", Name: "bucket", State: Off, Says: "none kept (setting evidence)"}}
 	}
-	f := Finding{Part: "evidence", Name: bucket, State: Well, Says: "the bucket is there"}
+	f := Finding{Part: "evidence", Name: bucket, State: Well, Says: "bucket exists"}
 	switch err := c.Objects.FindBucket(ctx, bucket); {
 	case errors.Is(err, s3.ErrNone):
-		f.Says = "the bucket is not there: nothing can be replayed of what is found from now on"
+		f.Says = "the bucket does not exist: findings from now on cannot be replayed"
 		f = redeploy(f)
 	case err != nil:
 		f = unseen("evidence", bucket, "s3:ListBucket", err)
@@ -635,8 +635,11 @@ func (c Clients) evidence(ctx context.Context, there []functionOf) []Finding {
 	return []Finding{f}
 }
 
-// Print writes findings for a person: what is wrong first, with what to do, then what
-// could not be looked at; of what is well a line for each kind.
+// title returns the part with its name; some parts, such as dead letters, have none.
+func (f Finding) title() string { return strings.TrimSpace(f.Part + " " + f.Name) }
+
+// Print writes findings for a person: wrong parts first, each with what to do, then the
+// parts that could not be checked, then one line for each kind of healthy part.
 func Print(w io.Writer, list []Finding) error {
 	var b strings.Builder
 	for _, s := range []State{Wrong, Unknown} {
@@ -669,16 +672,16 @@ func Print(w io.Writer, list []Finding) error {
 				continue
 			}
 			if n := count[part]; n > 1 {
-				fmt.Fprintf(&b, "%s %s: %d are well\n", mark(Well), part, n)
+				fmt.Fprintf(&b, "%s %s: %d OK\n", mark(Well), part, n)
 			} else {
-				fmt.Fprintf(&b, "%s %s %s %s\n", mark(Well), part, f.Name, f.Says)
+				fmt.Fprintf(&b, "%s %s: %s\n", mark(Well), f.title(), f.Says)
 			}
 			break
 		}
 	}
 	for _, f := range list {
 		if f.State == Off {
-			fmt.Fprintf(&b, "%s %s %s %s\n", mark(Off), f.Part, f.Name, f.Says)
+			fmt.Fprintf(&b, "%s %s: %s\n", mark(Off), f.title(), f.Says)
 		}
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
@@ -723,7 +726,7 @@ func (c Clients) queues(ctx context.Context) []Finding {
 		return []Finding{unseen("dead letters", Prefix, "sqs:ListQueues and sqs:GetQueueAttributes", err)}
 	}
 	if len(found) == 0 {
-		return []Finding{{Part: "dead letters", Name: Prefix, State: Well, Says: "there are none"}}
+		return []Finding{{Part: "dead letters", State: Well, Says: "none"}}
 	}
 	var list []Finding
 	for _, l := range found {
@@ -754,11 +757,11 @@ func (c Clients) table(ctx context.Context, there []functionOf) []Finding {
 	records, err := c.Records(name).ClusterRecords(ctx)
 	switch {
 	case coded(err, "ResourceNotFoundException"):
-		return []Finding{redeploy(Finding{Part: "table", Name: name, Says: "is not there: nothing can be remembered or told"})}
+		return []Finding{redeploy(Finding{Part: "table", Name: name, Says: "does not exist: no incident can be stored or posted"})}
 	case err != nil:
 		return []Finding{unseen("table", name, "dynamodb:Query on "+name, err)}
 	}
-	list := []Finding{{Part: "table", Name: name, State: Well, Says: "can be read"}}
+	list := []Finding{{Part: "table", Name: name, State: Well, Says: "readable"}}
 	for _, r := range records {
 		for _, refusal := range r.Refusals {
 			list = append(list, refusedDelivery(r.Cluster, refusal))
@@ -770,7 +773,7 @@ func (c Clients) table(ctx context.Context, there []functionOf) []Finding {
 // refusedDelivery is what a target does not take of a cluster.
 func refusedDelivery(cluster string, r outbox.Refusal) Finding {
 	f := Finding{
-		Part: "delivery", Name: cluster, State: Wrong, Says: fmt.Sprintf("%s has refused what is told of %s since %s: %s (%d times)", r.Target, cluster, r.Since.UTC().Format("2006-01-02 15:04 UTC"), r.Code, r.Times),
+		Part: "delivery", Name: cluster, State: Wrong, Says: fmt.Sprintf("%s has rejected messages about %s since %s: %s (%d times)", r.Target, cluster, r.Since.UTC().Format("2006-01-02 15:04 UTC"), r.Code, r.Times),
 		Do: "It is tried again by itself within a quarter of an hour of what is mended.",
 	}
 	if r.Target == outbox.ToBus {
@@ -792,7 +795,7 @@ func (c Clients) functions(ctx context.Context, d Deployment) (there []functionO
 			off = append(off, s)
 			continue
 		case coded(err, "ResourceNotFoundException"):
-			list = append(list, redeploy(Finding{Part: "function", Name: name, Says: "is not there: " + s.FailureImpact}))
+			list = append(list, redeploy(Finding{Part: "function", Name: name, Says: "does not exist: " + s.FailureImpact}))
 			continue
 		case err != nil:
 			refused++
@@ -823,7 +826,7 @@ func (c Clients) functions(ctx context.Context, d Deployment) (there []functionO
 
 // functionState is how a function is by what Lambda tells of it.
 func functionState(name string, s spec.Spec, out *lambda.GetFunctionConfigurationOutput) Finding {
-	f := Finding{Part: "function", Name: name, State: Well, Says: "is active"}
+	f := Finding{Part: "function", Name: name, State: Well, Says: "active"}
 	switch {
 	case out.LastUpdateStatus == lambdatypes.LastUpdateStatusFailed:
 		f.Says = "its last update failed: " + aws.ToString(out.LastUpdateStatusReason)
@@ -834,7 +837,7 @@ func functionState(name string, s spec.Spec, out *lambda.GetFunctionConfiguratio
 		f.Do = "Deploy again when what the reason names is mended."
 		return redeploy(f)
 	case out.State == lambdatypes.StatePending, out.LastUpdateStatus == lambdatypes.LastUpdateStatusInProgress:
-		f.State, f.Says, f.Do = Unknown, "is being deployed", "Look again in a minute."
+		f.State, f.Says, f.Do = Unknown, "is being deployed", "Run doctor again in a minute."
 	}
 	return f
 }
@@ -844,10 +847,10 @@ func (c Clients) only(s spec.Spec, there []functionOf) Finding {
 	name := Prefix + "-" + s.Name
 	for _, f := range there {
 		if strings.EqualFold(f.setting(s.Only), "on") {
-			return redeploy(Finding{Part: "function", Name: name, Says: fmt.Sprintf("is not there, and %s is on: %s", s.Only, s.FailureImpact)})
+			return redeploy(Finding{Part: "function", Name: name, Says: fmt.Sprintf("does not exist, and %s is on: %s", s.Only, s.FailureImpact)})
 		}
 	}
-	return Finding{Part: "function", Name: name, State: Off, Says: fmt.Sprintf("is not deployed: %s is off", s.Only)}
+	return Finding{Part: "function", Name: name, State: Off, Says: fmt.Sprintf("not deployed (%s is off)", s.Only)}
 }
 
 // role looks whether a function's role is there: without it each of its calls is
@@ -857,7 +860,7 @@ func (c Clients) role(ctx context.Context, f functionOf) []Finding {
 	_, err := c.Roles.GetRole(ctx, &iam.GetRoleInput{RoleName: aws.String(name)})
 	switch {
 	case coded(err, "NoSuchEntity"):
-		return []Finding{redeploy(Finding{Part: "role", Name: name, Says: "of " + Prefix + "-" + f.spec.Name + " is not there: none of its calls is let through"})}
+		return []Finding{redeploy(Finding{Part: "role", Name: name, Says: "of " + Prefix + "-" + f.spec.Name + " does not exist: all of its calls are denied"})}
 	case err != nil:
 		return []Finding{unseen("role", name, "iam:GetRole", err)}
 	}
@@ -872,17 +875,17 @@ func (c Clients) mapping(ctx context.Context, f functionOf) Finding {
 		return unseen("queue", name, "lambda:ListEventSourceMappings", err)
 	}
 	if len(out.EventSourceMappings) == 0 {
-		return redeploy(Finding{Part: "queue", Name: name, Says: "no queue wakes it: its event source mapping is not there"})
+		return redeploy(Finding{Part: "queue", Name: name, Says: "no queue triggers it: its event source mapping does not exist"})
 	}
 	m := out.EventSourceMappings[0]
 	queue := aws.ToString(m.EventSourceArn)
 	queue = queue[strings.LastIndex(queue, ":")+1:]
 	switch state := aws.ToString(m.State); state {
 	case "Enabled", "Creating", "Enabling", "Updating":
-		return Finding{Part: "queue", Name: queue, State: Well, Says: "wakes " + name}
+		return Finding{Part: "queue", Name: queue, State: Well, Says: "triggers " + name}
 	default:
 		return Finding{
-			Part: "queue", Name: queue, State: Wrong, Says: "does not wake " + name + ": its event source mapping is " + strings.ToLower(state), Do: "Enable it. What waits in the queue is kept meanwhile.",
+			Part: "queue", Name: queue, State: Wrong, Says: "does not trigger " + name + ": its event source mapping is " + strings.ToLower(state), Do: "Enable it. Messages in the queue are kept meanwhile.",
 			Command: "aws lambda update-event-source-mapping --uuid '" + aws.ToString(m.UUID) + "' --enabled",
 		}
 	}
@@ -903,11 +906,11 @@ func (c Clients) relay(ctx context.Context, cluster *types.Cluster, by functionO
 	out, err := c.Functions.GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: aws.String(name)})
 	switch {
 	case coded(err, "ResourceNotFoundException"):
-		again.Says = "is not there, and the API of " + aws.ToString(cluster.Name) + " has a private endpoint only: its nodes, pods and volumes cannot be read"
+		again.Says = "does not exist, and the API of " + aws.ToString(cluster.Name) + " has a private endpoint only: its nodes, pods and volumes cannot be read"
 		if vpc.EndpointPublicAccess {
-			again.Says = "is not there, and the public endpoint of the API of " + aws.ToString(cluster.Name) + " is open to " + strings.Join(vpc.PublicAccessCidrs, ", ") + " alone: its nodes, pods and volumes cannot be read from the functions' addresses, which are AWS's"
+			again.Says = "does not exist, and the public endpoint of the API of " + aws.ToString(cluster.Name) + " is open to " + strings.Join(vpc.PublicAccessCidrs, ", ") + " alone: its nodes, pods and volumes cannot be read from the functions' addresses, which are AWS's"
 			if by.setting(config.InVPC) == "on" {
-				again.State, again.Says = Unknown, "is not there, and the public endpoint of the API of "+aws.ToString(cluster.Name)+" is open to "+strings.Join(vpc.PublicAccessCidrs, ", ")+" alone: whether the address of the functions' NAT gateway is among these is not looked at"
+				again.State, again.Says = Unknown, "does not exist, and the public endpoint of the API of "+aws.ToString(cluster.Name)+" is open to "+strings.Join(vpc.PublicAccessCidrs, ", ")+" alone: whether the address of the functions' NAT gateway is among these is not looked at"
 			}
 		}
 		if !vpc.EndpointPrivateAccess {
@@ -924,7 +927,7 @@ func (c Clients) relay(ctx context.Context, cluster *types.Cluster, by functionO
 	}
 	switch {
 	case environment[string(config.RelayCluster)] != aws.ToString(cluster.Arn) || environment[string(config.RelayEndpoint)] != aws.ToString(cluster.Endpoint):
-		again.Says = "is of another cluster than the one that has the name now, and refuses what it is asked"
+		again.Says = "is of another cluster than the one that has the name now, and rejects all requests"
 		return []Finding{again}
 	case out.State == lambdatypes.StateFailed, out.LastUpdateStatus == lambdatypes.LastUpdateStatusFailed:
 		again.Says = "cannot run: " + cmp.Or(aws.ToString(out.LastUpdateStatusReason), aws.ToString(out.StateReason))
@@ -947,7 +950,7 @@ func (c Clients) relay(ctx context.Context, cluster *types.Cluster, by functionO
 	switch {
 	case err == nil:
 		list = append(list, Finding{
-			Part: "relay", Name: name, State: Wrong, Says: "has a policy by which others may invoke it, and it needs none: " + aws.ToString(policy.Policy),
+			Part: "relay", Name: name, State: Wrong, Says: "has a resource policy that allows others to invoke it, and needs none: " + aws.ToString(policy.Policy),
 			Do: "Take each statement away that nobody knows the reason of.", Command: shell.Command("aws", "lambda", "get-policy", "--function-name", name),
 		})
 	case !coded(err, "ResourceNotFoundException"):
@@ -956,7 +959,7 @@ func (c Clients) relay(ctx context.Context, cluster *types.Cluster, by functionO
 	if list != nil {
 		return list
 	}
-	return []Finding{{Part: "relay", Name: name, State: Well, Says: "is there, of this cluster and this release, and lets in nobody by itself"}}
+	return []Finding{{Part: "relay", Name: name, State: Well, Says: "present, of this cluster and this release, without a resource policy"}}
 }
 
 // relayRelease looks whether a relay does what this release asks of one; that is in a tag,
@@ -971,9 +974,9 @@ func (c Clients) relayRelease(ctx context.Context, arn string, again Finding) []
 	case specs.RelayDigest():
 		return nil
 	case "":
-		again.Says = "tells of no release: it is an earlier one, and may refuse what this release asks for"
+		again.Says = "reports no release: it is an earlier one, and may reject requests of this release"
 	default:
-		again.Says = "is of another release: what it hands on, or how it is asked, is not what this release wants"
+		again.Says = "is of another release: the requests that it forwards differ from those of this release"
 	}
 	return []Finding{again}
 }

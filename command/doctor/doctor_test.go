@@ -156,7 +156,7 @@ func TestWell(t *testing.T) {
 		count[f.Part]++
 	}
 	want := map[string]int{
-		"function": 13, "queue": 7, "rule": 26, "dead letters": 1, "table": 1, "Slack token": 1, "Slack scope": 1, "Slack channel": 1, "Slack signing secret": 1, "cluster": 1,
+		"function": 13, "queue": 7, "rule": 26, "dead letters": 1, "table": 1, "Slack token": 1, "Slack scopes": 1, "Slack channel": 1, "Slack signing secret": 1, "cluster": 1,
 		"alarm": 8, "ClusterRole": 1, "role": 1, "evidence": 1,
 	}
 	if diff := cmp.Diff(want, count); diff != "" {
@@ -175,15 +175,15 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 		do   string
 	}{
 		"a function is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.function("zone-watch").ARN) },
-			want: []string{"function rollcall-zone-watch is not there: "}, do: "make deploy"},
+			want: []string{"function rollcall-zone-watch does not exist: "}, do: "make deploy"},
 		"an update failed": {damage: func(p *deployed) { p.Deployment.FailUpdate(p.function("join-check").ARN, "InvalidRuntime") },
 			want: []string{"function rollcall-join-check its last update failed: InvalidRuntime"}, do: "make deploy"},
 		"a role is gone": {damage: func(p *deployed) { p.Deployment.Delete(roleOf(p, "subnet-watch")) },
 			want: []string{"role "}, do: "make deploy"},
 		"a queue wakes nobody": {damage: func(p *deployed) { p.Deployment.Disable(p.mapping("report")) },
-			want: []string{"queue rollcall-results.fifo does not wake rollcall-report: its event source mapping is disabled"}, do: "aws lambda update-event-source-mapping --uuid '"},
+			want: []string{"queue rollcall-results.fifo does not trigger rollcall-report: its event source mapping is disabled"}, do: "aws lambda update-event-source-mapping --uuid '"},
 		"a mapping is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.mapping("remediate")) },
-			want: []string{"queue rollcall-remediate no queue wakes it"}, do: "make deploy"},
+			want: []string{"queue rollcall-remediate no queue triggers it"}, do: "make deploy"},
 		"a rule is disabled": {damage: func(p *deployed) { p.Deployment.Disable(p.rule("JoinCheckLaunchesRule").ARN) },
 			want: []string{"JoinCheckLaunchesRule"}, do: "aws events enable-rule --name '"},
 		"a rule of the own bus is disabled": {damage: func(p *deployed) { p.Deployment.Disable(p.rule("RemediateIncidentsRule").ARN) },
@@ -192,11 +192,11 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 			p.Deployment.ChangeRule(p.rule("JoinCheckLaunchesRule").ARN, func(r *template.Rule) { r.Pattern = []byte(`{"source":["aws.ec2"]}`) })
 		}, want: []string{" has another pattern than this release's. "}, do: "make deploy"},
 		"a schedule is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.rule("SweepTickSchedule").ARN) },
-			want: []string{"rule SweepTickSchedule is not there, or does not lead to rollcall-sweep. "}, do: "make deploy"},
+			want: []string{"rule SweepTickSchedule does not exist, or does not target rollcall-sweep. "}, do: "make deploy"},
 		"the bus is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.Template.Buses[0].ARN) },
-			want: []string{"event bus rollcall is not there: "}, do: "make deploy"},
+			want: []string{"event bus rollcall does not exist: "}, do: "make deploy"},
 		"the bucket of the evidence is gone": {damage: func(p *deployed) { p.S3.Remove(p.Template.S3Buckets[0].Name) },
-			want: []string{"evidence rollcall-evidence4cc26d68 the bucket is not there: nothing can be replayed"}, do: "make deploy"},
+			want: []string{"evidence rollcall-evidence4cc26d68 the bucket does not exist: findings from now on cannot be replayed"}, do: "make deploy"},
 		"dead letters": {damage: func(p *deployed) { p.must(nil, p.Queues.SendText(p.queue("rollcall-joins-dead"), "{}", nil)) },
 			want: []string{"dead letters rollcall-joins-dead holds 1"}, do: "make redrive MOVE=1"},
 		"events that failed": {damage: func(p *deployed) { p.must(nil, p.Queues.SendText(p.queue("rollcall-failed"), "{}", nil)) },
@@ -206,20 +206,20 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 		"another kind of token": {damage: func(p *deployed) { p.secret(config.SlackSecretARN, "xoxp-1234567890") },
 			want: []string{"the secret holds another kind of Slack token"}, do: "put-secret-value --secret-id '"},
 		"a token that Slack does not know": {deployed: deployed{slack: fakeslack.Config{Token: "xoxb-another-one"}},
-			want: []string{"Slack does not take it: invalid_auth"}, do: "put-secret-value --secret-id '"},
+			want: []string{"Slack rejects it: invalid_auth"}, do: "put-secret-value --secret-id '"},
 		"a scope is missing": {deployed: deployed{slack: fakeslack.Config{Scopes: []string{"chat:write", "channels:history", "users:read", "commands"}}},
-			want: []string{"Slack scope files:write the token does not have it; it is for pictures of reports"}, do: "put-secret-value --secret-id '"},
+			want: []string{"Slack scope files:write missing from the token; needed for pictures of reports"}, do: "put-secret-value --secret-id '"},
 		"groups approve, and nobody can tell who is in them": {
 			deployed: deployed{settings: map[string]string{string(config.Approvers): "S0ONCALL01"}, slack: fakeslack.Config{Scopes: []string{"chat:write", "channels:history", "files:write", "users:read", "commands"}}},
-			want:     []string{"Slack scope usergroups:read the token does not have it; it is for to tell who is in the groups that may approve"}, do: "api.slack.com/apps"},
+			want:     []string{"Slack scope usergroups:read missing from the token; needed for listing the members of the groups that can approve"}, do: "api.slack.com/apps"},
 		"the app is not in the channel": {deployed: deployed{slack: fakeslack.Config{Channels: []fakeslack.Channel{{ID: channel, Name: "eks-oncall", BotAbsent: true}}}},
 			want: []string{"Slack channel " + channel + " the app is not in it"}, do: "/invite @Rollcall"},
 		"another channel": {deployed: deployed{slack: fakeslack.Config{Channels: []fakeslack.Channel{{ID: "C0OTHER0001", Name: "other"}}}},
 			want: []string{"Slack channel " + channel + " there is no such channel"}, do: "/invite @Rollcall"},
 		"no signing secret": {damage: func(p *deployed) { p.secret(config.SigningARN, "") },
-			want: []string{"is not there: each press of a button is refused"}, do: "put-secret-value --secret-id '"},
+			want: []string{"is missing: each press of a button is rejected"}, do: "put-secret-value --secret-id '"},
 		"the reader is gone": {damage: func(p *deployed) { p.Deployment.Delete(*p.reader()) },
-			want: []string{"role rollcall-reader-us-west-2 is not there: no cluster that lets it in can be read"}, do: "make deploy"},
+			want: []string{"role rollcall-reader-us-west-2 does not exist: clusters that grant it access cannot be read"}, do: "make deploy"},
 		"the reader does not let a function in": {damage: func(p *deployed) { p.Deployment.Disable(roleOf(p, "zone-watch")) },
 			want: []string{"role rollcall-reader-us-west-2 does not let rollcall-zone-watch assume it"}, do: "make deploy"},
 		"the reader is not let in": {damage: func(p *deployed) {
@@ -234,19 +234,19 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 			p.must(eks.NewFromConfig(p.AsAdmin()).CreateAccessEntry(p.t.Context(), &eks.CreateAccessEntryInput{ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn}))
 		}, want: []string{"access entry eks-workshop rollcall-reader-us-west-2 it gives the role "}, do: "aws eks update-access-entry --region 'us-west-2'"},
 		"a cluster that is not there": {deployed: deployed{settings: map[string]string{string(config.Clusters): "eks-workshop,staging"}},
-			want: []string{"cluster staging is not there, and the setting clusters names it"}, do: "make deploy"},
+			want: []string{"cluster staging does not exist, and the setting clusters names it"}, do: "make deploy"},
 		"a setting that is none": {deployed: deployed{settings: map[string]string{string(config.Clusters): "no cluster?"}},
 			want: []string{"settings "}, do: "docs/settings.md"},
 		"an alarm rings": {damage: func(p *deployed) { p.ring("QueuesLateAlarm", cloudwatch.Alarm) },
-			want: []string{"alarm Rollcall-QueuesLateAlarm rings since 2026-11-20 14:00 UTC: Threshold Crossed"}, do: "Find the queue (SQS, ApproximateAgeOfOldestMessage by queue), then why its function does not read it"},
+			want: []string{"alarm Rollcall-QueuesLateAlarm firing since 2026-11-20 14:00 UTC: Threshold Crossed"}, do: "Find the queue (SQS, ApproximateAgeOfOldestMessage by queue), then why its function does not read it"},
 		"the alarm for silence rings": {deployed: deployed{later: time.Hour}, damage: func(p *deployed) { p.ring("SilentAlarm", cloudwatch.InsufficientData) },
-			want: []string{"alarm Rollcall-SilentAlarm rings since 2026-11-20 14:00 UTC: Threshold Crossed"}, do: "See whether its schedule is enabled"},
+			want: []string{"alarm Rollcall-SilentAlarm firing since 2026-11-20 14:00 UTC: Threshold Crossed"}, do: "See whether its schedule is enabled"},
 		"an alarm's actions are disabled": {damage: func(p *deployed) { p.Deployment.Disable(p.alarm("DeadLettersAlarm").ARN) },
-			want: []string{"alarm Rollcall-DeadLettersAlarm its actions are disabled: nobody is told when it rings"}, do: "aws cloudwatch enable-alarm-actions --alarm-names 'Rollcall-DeadLettersAlarm'"},
+			want: []string{"alarm Rollcall-DeadLettersAlarm its actions are disabled: no notification when it fires"}, do: "aws cloudwatch enable-alarm-actions --alarm-names 'Rollcall-DeadLettersAlarm'"},
 		"an alarm has no actions": {damage: func(p *deployed) { p.Deployment.Mute(p.alarm("FunctionsFailAlarm").Name) },
-			want: []string{"alarm Rollcall-FunctionsFailAlarm has no actions: nobody is told when it rings"}, do: "make deploy"},
+			want: []string{"alarm Rollcall-FunctionsFailAlarm has no actions: no notification when it fires"}, do: "make deploy"},
 		"an alarm is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.alarm("ReportUndeliveredAlarm").ARN) },
-			want: []string{"alarm ReportUndeliveredAlarm is not there: nobody is told when it should ring"}, do: "make deploy"},
+			want: []string{"alarm ReportUndeliveredAlarm does not exist: no notification when it should fire"}, do: "make deploy"},
 		"nothing is granted": {damage: func(p *deployed) { p.must(nil, p.RBAC.Replace(nil)) },
 			want: []string{"ClusterRole eks-workshop nothing is granted to the group rollcall: nodes, pods and volumes cannot be read"}, do: "kubectl apply -f deploy/clusterrole.yaml"},
 		"the ClusterRole is older": {damage: func(p *deployed) {
@@ -260,7 +260,7 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 		"Slack refuses what is told": {damage: func(p *deployed) {
 			s := store.New(dynamodb.NewFromConfig(p.AsAdmin()), p.Template.Tables[0].Name)
 			p.must(nil, s.SaveClusterRecord(p.t.Context(), outbox.ClusterRecord{Cluster: "eks-workshop", Refusals: []outbox.Refusal{{Target: outbox.ToChannel(channel), Code: "is_archived", Since: time.Unix(1e9, 0), Times: 7}}}))
-		}, want: []string{"delivery eks-workshop slack/" + channel + " has refused what is told of eks-workshop since 2001-09-09 01:46 UTC: is_archived (7 times)"}, do: "tried again by itself"},
+		}, want: []string{"delivery eks-workshop slack/" + channel + " has rejected messages about eks-workshop since 2001-09-09 01:46 UTC: is_archived (7 times)"}, do: "tried again by itself"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -360,11 +360,11 @@ func TestMessage(t *testing.T) {
 		slack:    fakeslack.Config{Channels: []fakeslack.Channel{{ID: channel, Name: "eks-oncall"}, {ID: other, Name: "other", Archived: true}}},
 	})
 	list := p.examined(true)
-	want := []string{"test message " + other + " was not taken: Slack answers chat.postMessage with is_archived"}
+	want := []string{"test message " + other + " rejected: Slack answers chat.postMessage with is_archived"}
 	if diff := cmp.Diff(want, findingLines(list, Wrong)); diff != "" {
 		t.Error(diff)
 	}
-	if !slices.Contains(findingLines(list, Well), "test message "+channel+" was posted") {
+	if !slices.Contains(findingLines(list, Well), "test message "+channel+" posted") {
 		t.Errorf("%q", findingLines(list, Well))
 	}
 	if slices.ContainsFunc(p.examined(false), func(f Finding) bool { return f.Part == "test message" }) {
@@ -441,7 +441,7 @@ func TestEvidenceUnseen(t *testing.T) {
 		says string
 	}{
 		Unknown: {deployed{refused: []simaws.FaultRule{{Call: "s3:ListObjectsV2", Deny: true}}}, "s3:ListBucket was refused"},
-		Off:     {deployed{settings: map[string]string{"ROLLCALL_EVIDENCE": "off"}}, "none is kept"},
+		Off:     {deployed{settings: map[string]string{"ROLLCALL_EVIDENCE": "off"}}, "none kept"},
 	} {
 		list := deploy(t, &tt.p).examined(false)
 		if !slices.ContainsFunc(findingLines(list, state), func(s string) bool { return strings.HasPrefix(s, "evidence ") && strings.Contains(s, tt.says) }) {
@@ -478,9 +478,9 @@ func TestRelays(t *testing.T) {
 		command string
 	}{
 		"open to all": {openTo(true, "203.0.113.0/24", "0.0.0.0/0"), "", ""},
-		"open to some": {openTo(true, "203.0.113.0/24", "198.51.100.7/32"), "relay rollcall-relay-eks-workshop is not there, and the public endpoint of the API of eks-workshop is open to 203.0.113.0/24, 198.51.100.7/32 alone:" +
+		"open to some": {openTo(true, "203.0.113.0/24", "198.51.100.7/32"), "relay rollcall-relay-eks-workshop does not exist, and the public endpoint of the API of eks-workshop is open to 203.0.113.0/24, 198.51.100.7/32 alone:" +
 			" its nodes, pods and volumes cannot be read from the functions' addresses, which are AWS's", "make deploy-relay CLUSTER=eks-workshop"},
-		"open to some, not within": {openTo(false, "203.0.113.0/24"), "relay rollcall-relay-eks-workshop is not there, and the public endpoint of the API of eks-workshop is open to 203.0.113.0/24 alone:" +
+		"open to some, not within": {openTo(false, "203.0.113.0/24"), "relay rollcall-relay-eks-workshop does not exist, and the public endpoint of the API of eks-workshop is open to 203.0.113.0/24 alone:" +
 			" its nodes, pods and volumes cannot be read from the functions' addresses, which are AWS's", "aws eks update-cluster-config --name eks-workshop --resources-vpc-config endpointPrivateAccess=true && make deploy-relay CLUSTER=eks-workshop"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -511,23 +511,23 @@ func TestRelays(t *testing.T) {
 		want     string
 		command  string
 	}{
-		"there": {nil, true, nil, Well, "relay rollcall-relay-eks-workshop is there, of this cluster and this release, and lets in nobody by itself", ""},
+		"there": {nil, true, nil, Well, "relay rollcall-relay-eks-workshop present, of this cluster and this release, without a resource policy", ""},
 		"not named": {map[string]string{string(config.Relays): "dev"}, true, nil, Wrong,
 			"relay rollcall-relay-eks-workshop is not named by the setting relays: one that was used before there was the setting is asked for 30 days from the upgrade, any other is not", "SET=relays=dev,eks-workshop"},
-		"not there":      {nil, false, nil, Wrong, "relay rollcall-relay-eks-workshop is not there, and the API of eks-workshop has a private endpoint only: its nodes, pods and volumes cannot be read", "make deploy-relay CLUSTER="},
+		"not there":      {nil, false, nil, Wrong, "relay rollcall-relay-eks-workshop does not exist, and the API of eks-workshop has a private endpoint only: its nodes, pods and volumes cannot be read", "make deploy-relay CLUSTER="},
 		"within the VPC": {map[string]string{string(config.InVPC): "on"}, false, nil, Wrong, "", ""},
 		"of another time": {nil, false, func(p *deployed) error {
 			return p.DeployRelay(cluster, map[string]string{"ClusterEndpoint": "https://EARLIER.eks.test"})
-		}, Wrong, "relay rollcall-relay-eks-workshop is of another cluster than the one that has the name now, and refuses what it is asked", "make deploy-relay"},
+		}, Wrong, "relay rollcall-relay-eks-workshop is of another cluster than the one that has the name now, and rejects all requests", "make deploy-relay"},
 		"cannot run": {nil, true, func(p *deployed) error {
 			p.Deployment.FailUpdate(function, "The subnet is gone")
 			return nil
 		}, Wrong, "relay rollcall-relay-eks-workshop cannot run: The subnet is gone", "make deploy-relay"},
 		"of another release": {nil, true, tagged(map[string]string{specs.RelayTag: "0123456789ab"}), Wrong,
-			"relay rollcall-relay-eks-workshop is of another release: what it hands on, or how it is asked, is not what this release wants",
+			"relay rollcall-relay-eks-workshop is of another release: the requests that it forwards differ from those of this release",
 			"make deploy-relay CLUSTER=eks-workshop BUCKET=a-bucket-of-this-region"},
 		"of a release that wrote no tag": {nil, true, tagged(map[string]string{"app": "rollcall"}), Wrong,
-			"relay rollcall-relay-eks-workshop tells of no release: it is an earlier one, and may refuse what this release asks for",
+			"relay rollcall-relay-eks-workshop reports no release: it is an earlier one, and may reject requests of this release",
 			"make deploy-relay CLUSTER=eks-workshop BUCKET=a-bucket-of-this-region"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -603,12 +603,12 @@ func TestRelayOfASpoke(t *testing.T) {
 		want     string
 		command  string // of the hub
 	}{
-		"there": {relays: []spoke.Cluster{cluster}, state: Well, want: named + "is there, of this cluster and this release, and lets in nobody by itself"},
+		"there": {relays: []spoke.Cluster{cluster}, state: Well, want: named + "present, of this cluster and this release, without a resource policy"},
 		"not there": {state: Wrong, settings: map[string]string{string(config.InVPC): "on"},
-			want: named + "is not there, and the API of eks-workshop has a private endpoint only: its nodes, pods and volumes cannot be read"},
+			want: named + "does not exist, and the API of eks-workshop has a private endpoint only: its nodes, pods and volumes cannot be read"},
 		"of another release": {relays: []spoke.Cluster{cluster}, state: Wrong, damage: func(p *deployed) {
 			p.SpokeDeployment(payments).Tag("arn:aws:lambda:eu-west-1:222233334444:function:rollcall-relay-eks-workshop", map[string]string{specs.RelayTag: "0123456789ab"})
-		}, want: named + "is of another release: what it hands on, or how it is asked, is not what this release wants"},
+		}, want: named + "is of another release: the requests that it forwards differ from those of this release"},
 		"not named": {relays: []spoke.Cluster{cluster}, state: Wrong, settings: map[string]string{string(config.Relays): "dev"}, command: "SET=relays=dev,222233334444/eu-west-1/eks-workshop",
 			want: named + "is not named by the setting relays: one that was used before there was the setting is asked for 30 days from the upgrade, any other is not"},
 	} {
@@ -825,8 +825,8 @@ func TestSpokeIsWell(t *testing.T) {
 			strings.Join(findingLines(list, Wrong), "\n"), strings.Join(findingLines(list, Unknown), "\n"))
 	}
 	for _, want := range []string{
-		"spoke payments (222233334444/eu-west-1) lets the hub in, and forwards to it", "event bus rollcall-spokes takes in what the spokes send",
-		"cluster 222233334444/eu-west-1/eks-workshop lets in who reads in it", "cluster eks-workshop lets in who reads in it", "ClusterRole 222233334444/eu-west-1/eks-workshop grants what this release reads",
+		"spoke payments (222233334444/eu-west-1) trusts the hub, and forwards to it", "event bus rollcall-spokes accepts events of the spokes",
+		"cluster 222233334444/eu-west-1/eks-workshop reader has access", "cluster eks-workshop reader has access", "ClusterRole 222233334444/eu-west-1/eks-workshop grants what this release reads",
 	} {
 		if !slices.Contains(findingLines(list, Well), want) {
 			t.Errorf("of what is well there is\n%s\nwant %s", strings.Join(findingLines(list, Well), "\n"), want)
@@ -866,16 +866,16 @@ func TestEachThingThatCanBeWrongWithASpoke(t *testing.T) {
 		do       string
 	}{
 		"its stack is not there": {damage: func(p *deployed) { p.LoseSpoke(payments) },
-			want: []string{named + "its stack is not there: there is no role rollcall-reader-eu-west-1, and nothing of it is watched"},
+			want: []string{named + "its stack does not exist: there is no role rollcall-reader-eu-west-1, and nothing of it is watched"},
 			do:   "make deploy-spoke HUB='111122223333/us-west-2' EXTERNAL_ID='" + stage.SpokeExternalID + "'"},
 		"it trusts another hub": {damage: func(p *deployed) { p.must(nil, p.Redeploy(payments, map[string]string{"HubAccount": "999999999999"})) },
-			want: []string{named + "its role rollcall-reader-eu-west-1 does not let the hub in: it trusts 999999999999, and the hub is 111122223333", named + "none of its 11 rules is there and forwards to this hub's bus"}, do: "make deploy-spoke HUB="},
+			want: []string{named + "its role rollcall-reader-eu-west-1 does not trust the hub: it trusts 999999999999, and the hub is 111122223333", named + "none of its 11 rules exists and forwards to this hub's bus"}, do: "make deploy-spoke HUB="},
 		"it wants another external id": {damage: func(p *deployed) {
 			p.must(nil, p.Redeploy(payments, map[string]string{"ExternalId": "another-customer"}))
 		},
-			want: []string{named + "its role rollcall-reader-eu-west-1 does not let the hub in: it wants another external id than the hub's setting externalId"}, do: "make deploy-spoke HUB="},
+			want: []string{named + "its role rollcall-reader-eu-west-1 does not trust the hub: it wants another external id than the hub's setting externalId"}, do: "make deploy-spoke HUB="},
 		"it is of a hub in another region": {damage: func(p *deployed) { p.must(nil, p.Redeploy(payments, map[string]string{"HubRegion": "us-east-1"})) },
-			want: []string{named + "none of its 11 rules is there and forwards to this hub's bus"}, do: "make deploy-spoke HUB="},
+			want: []string{named + "none of its 11 rules exists and forwards to this hub's bus"}, do: "make deploy-spoke HUB="},
 		"its rules are gone, but one": {damage: func(p *deployed) {
 			for _, r := range p.SpokeTemplate(payments).Rules[1:] {
 				p.SpokeDeployment(payments).Delete(r.ARN)
@@ -883,7 +883,7 @@ func TestEachThingThatCanBeWrongWithASpoke(t *testing.T) {
 		}, want: slices.Repeat([]string{named + "its rule Forward"}, 10), do: "make deploy-spoke HUB="},
 		"a rule is gone": {damage: func(p *deployed) {
 			p.SpokeDeployment(payments).Delete(p.spokeRule("ForwardLaunchWatchRunningRule"))
-		}, want: []string{named + "its rule ForwardLaunchWatchRunningRule is not there, or does not forward to this hub's bus. "}, do: "make deploy-spoke HUB="},
+		}, want: []string{named + "its rule ForwardLaunchWatchRunningRule does not exist, or does not forward to this hub's bus. "}, do: "make deploy-spoke HUB="},
 		"a rule is disabled": {damage: func(p *deployed) {
 			p.SpokeDeployment(payments).Disable(p.spokeRule("ForwardLaunchWatchLaunchesRule"))
 		}, want: []string{"ForwardLaunchWatchLaunchesRule"}, do: "aws events enable-rule --region 'eu-west-1' --name '"},
@@ -894,19 +894,19 @@ func TestEachThingThatCanBeWrongWithASpoke(t *testing.T) {
 			want: []string{named + "its stack is of another release: "}, do: "make deploy-spoke HUB="},
 		"it does not know a function": {damage: func(p *deployed) {
 			p.SpokeDeployment(payments).Distrust(*readerThere(), roleOf(p, "sweep"))
-		}, want: []string{named + "its role rollcall-reader-eu-west-1 does not let the hub in: it does not know rollcall-sweep"}, do: "make deploy-spoke HUB="},
+		}, want: []string{named + "its role rollcall-reader-eu-west-1 does not trust the hub: it does not know rollcall-sweep"}, do: "make deploy-spoke HUB="},
 		"the region is not enabled": {damage: func(p *deployed) { p.DisableRegion(payments, true) },
 			want: []string{named + "the region eu-west-1 is not enabled in account 222233334444: nothing of it can be watched"}, do: "aws account enable-region --region-name 'eu-west-1'"},
 		"the hub's bus does not take it in": {damage: func(p *deployed) {
 			p.Deployment.AddBus(stage.SpokesBus, `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::333344445555:root"},"Action":"events:PutEvents","Resource":"*"}]}`)
-		}, want: []string{"event bus rollcall-spokes does not take in what payments (222233334444/eu-west-1) sends"}, do: "make deploy"},
+		}, want: []string{"event bus rollcall-spokes does not accept events of payments (222233334444/eu-west-1)"}, do: "make deploy"},
 		"the hub has no such bus": {damage: func(p *deployed) { p.Deployment.AddBus(stage.SpokesBus, "") },
-			want: []string{"event bus rollcall-spokes is not there: "}, do: "make deploy"},
+			want: []string{"event bus rollcall-spokes does not exist: "}, do: "make deploy"},
 		"a copy of a rule is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.copyOf("LaunchWatchRunningRule")) },
-			want: []string{"rule LaunchWatchRunningOfSpokesRule is not there, or does not lead to rollcall-launch-watch. It is for what spokes forward. "}, do: "make deploy"},
+			want: []string{"rule LaunchWatchRunningOfSpokesRule does not exist, or does not target rollcall-launch-watch. It is for what spokes forward. "}, do: "make deploy"},
 		"a copy of a rule leads nowhere": {damage: func(p *deployed) {
 			p.Deployment.ChangeRule(p.copyOf("LaunchWatchRunningRule"), func(r *template.Rule) { r.Targets = nil })
-		}, want: []string{"rule LaunchWatchRunningOfSpokesRule is not there, or does not lead to rollcall-launch-watch. It is for what spokes forward. "}, do: "make deploy"},
+		}, want: []string{"rule LaunchWatchRunningOfSpokesRule does not exist, or does not target rollcall-launch-watch. It is for what spokes forward. "}, do: "make deploy"},
 		"a copy of a rule is disabled": {damage: func(p *deployed) { p.Deployment.Disable(p.copyOf("LaunchWatchLaunchesRule")) },
 			want: []string{" is disabled. It is for what spokes forward. "}, do: " --event-bus-name 'rollcall-spokes'"},
 		"a copy of a rule has another pattern": {damage: func(p *deployed) {
@@ -923,7 +923,7 @@ func TestEachThingThatCanBeWrongWithASpoke(t *testing.T) {
 		"a cluster lets the reader read nothing": {damage: func(p *deployed) { entry(p, "others") },
 			want: []string{"access entry 222233334444/eu-west-1/eks-workshop rollcall-reader-eu-west-1 it gives the role "}, do: "with credentials of account 222233334444"},
 		"a cluster that is not there": {deployed: func(p *deployed) { p.settings[string(config.Clusters)] = "eks-workshop," + payments.Qualify("staging") },
-			want: []string{"cluster 222233334444/eu-west-1/staging is not there, and the setting clusters names it"}, do: "make deploy"},
+			want: []string{"cluster 222233334444/eu-west-1/staging does not exist, and the setting clusters names it"}, do: "make deploy"},
 		"opted in to deletes at the hub alone": {deployed: func(p *deployed) { p.settings[string(config.Cleanup)] = optedIn[string(config.Cleanup)] },
 			want: []string{named + "a cluster of it has opted in at the hub (cleanup), and there is no role rollcall-cleaner-eu-west-1 there: nothing of that is done"},
 			do:   `SPOKE='222233334444/eu-west-1' SET="cleanup=222233334444/eu-west-1/eks-workshop=delete"`},
@@ -997,7 +997,7 @@ func TestSpokeThatOptedIn(t *testing.T) {
 func TestSpokeWithoutCredentials(t *testing.T) {
 	p := deploy(t, watching(func(p *deployed) { p.outsider = true }))
 	list := p.examined(false)
-	want := []string{"spoke payments (222233334444/eu-west-1) what is deployed there was not looked at: no credentials of that account were given"}
+	want := []string{"spoke payments (222233334444/eu-west-1) its deployment was not checked: no credentials of that account were given"}
 	if diff := cmp.Diff(want, findingLines(list, Unknown)); diff != "" || len(findingLines(list, Wrong)) > 0 {
 		t.Errorf("wrong %q, not seen (-want +got):\n%s", findingLines(list, Wrong), diff)
 	}
@@ -1010,7 +1010,7 @@ func TestSpokeWithoutCredentials(t *testing.T) {
 		t.Errorf("the table has %+v", got)
 	}
 	p.cannotLook()
-	if wrong := findingLines(p.examined(false), Wrong); len(wrong) != 1 || !strings.Contains(wrong[0], "sts:AssumeRole of Rollcall's role there is denied, since 2001-09-09 01:46 UTC") {
+	if wrong := findingLines(p.examined(false), Wrong); len(wrong) != 1 || !strings.Contains(wrong[0], "Rollcall's role there is denied, since 2001-09-09 01:46 UTC") {
 		t.Errorf("found %q", wrong)
 	}
 }
@@ -1065,8 +1065,8 @@ func TestFirstLook(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Slack app is not used (slackChannel=none): targets get all messages, without buttons, threads, edits and pictures",
-		"target slackwebhook=hook its secret has the form that it needs; an incoming webhook has no buttons, threads or edits, for which it needs the Slack app (docs/install.md)",
+		"Slack app not used (slackChannel=none): targets get all messages, without buttons, threads, edits and pictures",
+		"target slackwebhook=hook its secret has the required form; an incoming webhook has no buttons, threads or edits, for which it needs the Slack app (docs/install.md)",
 		"target slackwebhook=flow its secret holds no incoming webhook: that is https://hooks.slack.com/services/T…/B…/…",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -1103,7 +1103,7 @@ func TestTargets(t *testing.T) {
 	if diff := cmp.Diff(want, about(Wrong)); diff != "" {
 		t.Error(diff)
 	}
-	if well := about(Well); len(well) != 5 || !strings.Contains(well[1], "do not come back") || !strings.HasSuffix(well[2], "; acknowledgements made there come back within five minutes") || !strings.HasPrefix(well[4], "test message targets is on the bus") {
+	if well := about(Well); len(well) != 5 || !strings.Contains(well[1], "do not come back") || !strings.HasSuffix(well[2], "; acknowledgements made there come back within five minutes") || !strings.HasPrefix(well[4], "test message targets published") {
 		t.Errorf("well: %q", well)
 	}
 	if strings.Contains(fmt.Sprint(list), key) {

@@ -21,7 +21,7 @@ func (c Clients) slack(ctx context.Context, d Deployment, report functionOf) []F
 		return []Finding{redeploy(Finding{Part: "settings", Name: Prefix + "-report", Says: err.Error(), Do: "Correct the setting (docs/settings.md), and deploy."})}
 	}
 	if cfg.Channel == "" {
-		return []Finding{{Part: "Slack", Name: "app", State: Well, Says: "is not used (slackChannel=none): targets get all messages, without buttons, threads, edits and pictures"}}
+		return []Finding{{Part: "Slack", Name: "app", State: Well, Says: "not used (slackChannel=none): targets get all messages, without buttons, threads, edits and pictures"}}
 	}
 	token, err := hook.Token(ctx, c.Secrets, cfg.SlackSecretARN)
 	put := fillIn("Slack bot token", cfg.SlackSecretARN)
@@ -39,12 +39,12 @@ func (c Clients) slack(ctx context.Context, d Deployment, report functionOf) []F
 	switch code := slackCode(err); {
 	case slices.Contains([]string{"invalid_auth", "token_revoked", "token_expired", "account_inactive", "not_authed"}, code):
 		return []Finding{{
-			Part: "Slack token", Name: cfg.SlackSecretARN, State: Wrong, Says: "Slack does not take it: " + code, Do: "Install the app in the workspace (the app's page, OAuth & Permissions), and put its new bot token in.", Command: put,
+			Part: "Slack token", Name: cfg.SlackSecretARN, State: Wrong, Says: "Slack rejects it: " + code, Do: "Install the app in the workspace (the app's page, OAuth & Permissions), and put its new bot token in.", Command: put,
 		}}
 	case err != nil:
-		return []Finding{{Part: "Slack", Name: cfg.SlackAPI, State: Unknown, Says: "cannot be asked: " + err.Error()}}
+		return []Finding{{Part: "Slack", Name: cfg.SlackAPI, State: Unknown, Says: "request failed: " + err.Error()}}
 	}
-	list := []Finding{{Part: "Slack token", Name: workspace, State: Well, Says: "is taken by the workspace " + workspace}}
+	list := []Finding{{Part: "Slack token", State: Well, Says: "valid for workspace " + workspace}}
 	list = append(list, scopesOf(cfg, scopes, put)...)
 	for _, channel := range channelsOf(cfg) {
 		list = append(list, c.channel(ctx, s, d, channel)...)
@@ -87,14 +87,14 @@ type wanted struct {
 func scopesOf(cfg config.Config, has []string, put string) []Finding {
 	list := []wanted{
 		{[]string{"chat:write"}, "messages"},
-		{[]string{"channels:history", "groups:history"}, "to find its own messages again after a crash, so that none is posted twice"},
+		{[]string{"channels:history", "groups:history"}, "finding its own messages after a crash, so that none is posted twice"},
 		{[]string{"files:write"}, "pictures of reports"},
 	}
 	if slices.ContainsFunc(cfg.Approvers, func(id string) bool { return strings.HasPrefix(id, "S") }) {
-		list = append(list, wanted{[]string{"usergroups:read"}, "to tell who is in the groups that may approve"})
+		list = append(list, wanted{[]string{"usergroups:read"}, "listing the members of the groups that can approve"})
 	}
 	if cfg.SlackActions {
-		list = append(list, wanted{[]string{"users:read"}, "to tell guests of the workspace, who may not ask with /rollcall: without it nobody may"})
+		list = append(list, wanted{[]string{"users:read"}, "recognizing guests of the workspace, who cannot use /rollcall: without it no one can"})
 		list = append(list, wanted{[]string{"commands"}, "/rollcall: paste deploy/slack-app-actions.yaml as the app's manifest, which also has the command and the home page"})
 	}
 	var missing []Finding
@@ -103,12 +103,12 @@ func scopesOf(cfg config.Config, has []string, put string) []Finding {
 			continue
 		}
 		missing = append(missing, Finding{
-			Part: "Slack scope", Name: strings.Join(w.any, " or "), State: Wrong, Says: "the token does not have it; it is for " + w.why,
+			Part: "Slack scope", Name: strings.Join(w.any, " or "), State: Wrong, Says: "missing from the token; needed for " + w.why,
 			Do: "Add it to the bot's scopes (" + appPage + "), install the app again, and put the new bot token in.", Command: put,
 		})
 	}
 	if len(missing) == 0 {
-		return []Finding{{Part: "Slack scope", Name: "all", State: Well, Says: "are there"}}
+		return []Finding{{Part: "Slack scopes", State: Well, Says: "all granted"}}
 	}
 	return missing
 }
@@ -136,19 +136,19 @@ func (c Clients) channel(ctx context.Context, s Slack, d Deployment, id string) 
 			Do: "Invite the app to it (/invite @Rollcall), or correct the setting slackChannel or routes and deploy.", Command: "make deploy",
 		}}
 	case code == "missing_scope":
-		return []Finding{{Part: "Slack channel", Name: id, State: Unknown, Says: "cannot be looked at without the scopes above"}}
+		return []Finding{{Part: "Slack channel", Name: id, State: Unknown, Says: "not checked: it needs the scopes above"}}
 	case err != nil:
-		return []Finding{{Part: "Slack channel", Name: id, State: Unknown, Says: "cannot be looked at: " + err.Error()}}
+		return []Finding{{Part: "Slack channel", Name: id, State: Unknown, Says: "not checked: " + err.Error()}}
 	}
-	list := []Finding{{Part: "Slack channel", Name: id, State: Well, Says: "the app can read it"}}
+	list := []Finding{{Part: "Slack channel", Name: id, State: Well, Says: "readable by the app"}}
 	if !d.TestMessage {
 		return list
 	}
 	text := fmt.Sprintf("Test message of Rollcall in account %s, %s: incidents appear here.", d.Account, d.Region)
 	if err := s.Post(ctx, id, text); err != nil {
-		return append(list, Finding{Part: "test message", Name: id, State: Wrong, Says: "was not taken: " + err.Error(), Do: "Mend what Slack names."})
+		return append(list, Finding{Part: "test message", Name: id, State: Wrong, Says: "rejected: " + err.Error(), Do: "Fix what Slack names."})
 	}
-	return append(list, Finding{Part: "test message", Name: id, State: Well, Says: "was posted"})
+	return append(list, Finding{Part: "test message", Name: id, State: Well, Says: "posted"})
 }
 
 // signing looks at the Slack app's Signing Secret.
@@ -157,10 +157,10 @@ func (c Clients) signing(ctx context.Context, actions functionOf) []Finding {
 	_, err := hook.SigningSecret(ctx, c.Secrets, arn)
 	switch {
 	case err == nil:
-		return []Finding{{Part: "Slack signing secret", Name: arn, State: Well, Says: "is there"}}
+		return []Finding{{Part: "Slack signing secret", Name: arn, State: Well, Says: "present"}}
 	case errors.Is(err, hook.ErrNoSigning), errors.Is(err, hook.ErrNotSigning):
 		return []Finding{{
-			Part: "Slack signing secret", Name: arn, State: Wrong, Says: "is not there: each press of a button is refused", Do: "Put the app's Signing Secret in (the app's page, Basic Information, App Credentials).", Command: fillIn("Signing Secret", arn),
+			Part: "Slack signing secret", Name: arn, State: Wrong, Says: "is missing: each press of a button is rejected", Do: "Put the app's Signing Secret in (the app's page, Basic Information, App Credentials).", Command: fillIn("Signing Secret", arn),
 		}}
 	}
 	return []Finding{unseen("Slack signing secret", arn, "secretsmanager:GetSecretValue", err)}

@@ -56,7 +56,7 @@ func (h hub) trust(s config.Spoke, role spec.SpokeRole, document string) []Findi
 	name := roleName(role, s.ID)
 	wrong := func(says string) []Finding {
 		return []Finding{{
-			Part: "spoke", Name: called(s), State: Wrong, Says: "its role " + name + " does not let the hub in: " + says,
+			Part: "spoke", Name: called(s), State: Wrong, Says: "its role " + name + " does not trust the hub: " + says,
 			Do: "Deploy it again for this hub, with that account's credentials and the words of before (SPOKE and SET too).", Command: h.deploySpoke(s, ""),
 		}}
 	}
@@ -191,7 +191,7 @@ func (e Elsewhere) forwards(ctx context.Context, h hub, s config.Spoke) (list []
 	wants := specs.Forwarded(h.Specs)
 	if len(names) == 0 {
 		return []Finding{{
-			Part: "spoke", Name: called(s), State: Wrong, Says: fmt.Sprintf("none of its %d rules is there and forwards to this hub's bus: launches there are found by the next sweep at the earliest", len(wants)),
+			Part: "spoke", Name: called(s), State: Wrong, Says: fmt.Sprintf("none of its %d rules exists and forwards to this hub's bus: launches there are found by the next sweep at the earliest", len(wants)),
 			Do: "Deploy it again for this hub, with that account's credentials and the words of before (SPOKE and SET too).", Command: h.deploySpoke(s, ""),
 		}}, true
 	}
@@ -207,7 +207,7 @@ func (e Elsewhere) forwardRule(ctx context.Context, h hub, s config.Spoke, r spe
 	i := slices.IndexFunc(names, func(n string) bool { return strings.Contains(n, id) })
 	if i < 0 {
 		return []Finding{{
-			Part: "spoke", Name: called(s), State: Wrong, Says: "its rule " + id + " is not there, or does not forward to this hub's bus. " + r.Why,
+			Part: "spoke", Name: called(s), State: Wrong, Says: "its rule " + id + " does not exist, or does not forward to this hub's bus. " + r.Why,
 			Do: "Deploy it again, with that account's credentials and the words of before (SPOKE and SET too).", Command: h.deploySpoke(s, ""),
 		}}
 	}
@@ -265,7 +265,7 @@ func (c Clients) assumed(ctx context.Context, r *reader) []Finding {
 	}
 	switch {
 	case coded(err, "NoSuchEntity"):
-		return []Finding{redeploy(Finding{Part: "role", Name: r.name, Says: "is not there: no cluster that lets it in can be read"})}
+		return []Finding{redeploy(Finding{Part: "role", Name: r.name, Says: "does not exist: clusters that grant it access cannot be read"})}
 	case err != nil:
 		return []Finding{unseen("role", r.name, "iam:GetRole", err)}
 	}
@@ -282,7 +282,7 @@ func (c Clients) assumed(ctx context.Context, r *reader) []Finding {
 	if len(refused) > 0 {
 		return []Finding{redeploy(Finding{Part: "role", Name: r.name, Says: "does not let " + strings.Join(refused, ", ") + " assume it"})}
 	}
-	return []Finding{{Part: "role", Name: r.name, State: Well, Says: "is assumed by the functions that read in clusters"}}
+	return []Finding{{Part: "role", Name: r.name, State: Well, Says: "can be assumed by the functions that read clusters"}}
 }
 
 // trustedBy are the roles that a trust policy names. IAM gives the document encoded for
@@ -443,7 +443,7 @@ func unreadable(f Finding, err error) Finding {
 	var status *kube.StatusError
 	if errors.As(err, &r) && errors.As(err, &status) && (status.Code == http.StatusForbidden || status.Code == http.StatusUnauthorized) {
 		what := r.verb + " " + r.resource + "." + rbac
-		f.Says, f.Do = what+" was refused", "Run it as somebody who may "+what+" in the cluster."
+		f.Says, f.Do = what+" was refused", "Run it with credentials that can "+what+" in the cluster."
 		if status.Code == http.StatusUnauthorized { // neither an access entry nor aws-auth names the caller
 			f.Says = what + " was refused: the cluster does not know these credentials"
 		}
@@ -518,7 +518,7 @@ func (c Clients) rules(ctx context.Context, d Deployment, there []functionOf) (l
 		for _, on := range busesOf(f.spec, bus) {
 			found, err := c.rulesOf(ctx, f, on)
 			if coded(err, "ResourceNotFoundException") { // of the bus: a target without rules has none
-				gone := redeploy(Finding{Part: "event bus", Name: on, Says: "is not there: nobody hears of incidents, and no approved remedy is run"})
+				gone := redeploy(Finding{Part: "event bus", Name: on, Says: "does not exist: incidents are not published, and no approved remedy runs"})
 				if !slices.Contains(list, gone) {
 					list = append(list, gone)
 				}
@@ -641,7 +641,7 @@ func (c Clients) rule(ctx context.Context, f functionOf, w waker, bus string, na
 		}
 	}
 	if name == "" {
-		return redeploy(Finding{Part: "rule", Name: w.id, Says: "is not there, or does not lead to " + Prefix + "-" + f.spec.Name + ". " + w.why})
+		return redeploy(Finding{Part: "rule", Name: w.id, Says: "does not exist, or does not target " + Prefix + "-" + f.spec.Name + ". " + w.why})
 	}
 	in := &eventbridge.DescribeRuleInput{Name: aws.String(name)}
 	more := ""
@@ -666,7 +666,7 @@ func (c Clients) rule(ctx context.Context, f functionOf, w waker, bus string, na
 				" --event-pattern '" + w.pattern + "'",
 		})
 	}
-	return Finding{Part: "rule", Name: name, State: Well, Says: "is enabled"}
+	return Finding{Part: "rule", Name: name, State: Well, Says: "enabled"}
 }
 
 // samePattern compares two patterns as JSON: white space and the order of keys say nothing.

@@ -120,7 +120,7 @@ func (c Clients) busOfSpokes(ctx context.Context, h hub) []Finding {
 	out, err := c.Buses.DescribeEventBus(ctx, &eventbridge.DescribeEventBusInput{Name: aws.String(name)})
 	switch {
 	case coded(err, "ResourceNotFoundException"):
-		return []Finding{redeploy(Finding{Part: "event bus", Name: name, Says: "is not there: what spokes tell of launches does not arrive, and is found by the next sweep at the earliest"})}
+		return []Finding{redeploy(Finding{Part: "event bus", Name: name, Says: "does not exist: launch events of spokes do not arrive; launches are found by the next sweep at the earliest"})}
 	case err != nil:
 		return []Finding{unseen("event bus", name, "events:DescribeEventBus", err)}
 	}
@@ -134,12 +134,12 @@ func (c Clients) busOfSpokes(ctx context.Context, h hub) []Finding {
 			continue
 		}
 		list = append(list, redeploy(Finding{
-			Part: "event bus", Name: name, Says: "does not take in what " + called(s) + " sends: launches there are found by the next sweep at the earliest",
-			Do: "Deploy the hub again with the settings as they are: the bus takes in what the accounts of the setting spokes send.",
+			Part: "event bus", Name: name, Says: "does not accept events of " + called(s) + ": launches there are found by the next sweep at the earliest",
+			Do: "Deploy the hub again with the settings as they are: the bus accepts events of the accounts of the setting spokes.",
 		}))
 	}
 	if len(list) == 0 {
-		list = []Finding{{Part: "event bus", Name: name, State: Well, Says: "takes in what the spokes send"}}
+		list = []Finding{{Part: "event bus", Name: name, State: Well, Says: "accepts events of the spokes"}}
 	}
 	return list
 }
@@ -187,7 +187,7 @@ func (c Clients) spoke(ctx context.Context, h hub, s config.Spoke) []Finding {
 		list = append(list, c.letIn(ctx, h, s)...)
 	}
 	if looked && !slices.ContainsFunc(list, func(f Finding) bool { return f.State == Wrong || f.State == Unknown }) {
-		list = append(list, Finding{Part: "spoke", Name: called(s), State: Well, Says: "lets the hub in, and forwards to it"})
+		list = append(list, Finding{Part: "spoke", Name: called(s), State: Well, Says: "trusts the hub, and forwards to it"})
 	}
 	return list
 }
@@ -215,18 +215,18 @@ func (c Clients) lookThere(ctx context.Context, h hub, s config.Spoke) (list []F
 	switch {
 	case errors.Is(err, ErrNoWay):
 		return []Finding{{
-			Part: "spoke", Name: called(s), State: Unknown, Says: "what is deployed there was not looked at: " + ErrNoWay.Error(),
+			Part: "spoke", Name: called(s), State: Unknown, Says: "its deployment was not checked: " + ErrNoWay.Error(),
 			Do: "Run it with --spoke-role and the name of a role that you may assume in each account, or with --spoke-profile " + s.Account + "=PROFILE.",
 		}}, false
 	case err != nil:
-		return []Finding{{Part: "spoke", Name: called(s), State: Unknown, Says: "what is deployed there could not be looked at: " + err.Error()}}, false
+		return []Finding{{Part: "spoke", Name: called(s), State: Unknown, Says: "its deployment could not be checked: " + err.Error()}}, false
 	}
 	name := roleName(spec.SpokeReader, s.ID)
 	out, err := e.Roles.GetRole(ctx, &iam.GetRoleInput{RoleName: aws.String(name)})
 	switch {
 	case coded(err, "NoSuchEntity"):
 		return []Finding{{
-			Part: "spoke", Name: called(s), State: Wrong, Says: "its stack is not there: there is no role " + name + ", and nothing of it is watched",
+			Part: "spoke", Name: called(s), State: Wrong, Says: "its stack does not exist: there is no role " + name + ", and nothing of it is watched",
 			Do: "Deploy it with that account's credentials, or take it out of the setting spokes and deploy the hub again.", Command: h.deploySpoke(s, ""),
 		}}, true
 	case err != nil:
@@ -237,7 +237,7 @@ func (c Clients) lookThere(ctx context.Context, h hub, s config.Spoke) (list []F
 		return aws.ToString(t.Key) == specs.SpokeTag && aws.ToString(t.Value) == specs.SpokeDigest(h.Specs)
 	}) {
 		list = append(list, Finding{
-			Part: "spoke", Name: called(s), State: Wrong, Says: "its stack is of another release: what it reads, forwards or whom it lets in is not what this release wants",
+			Part: "spoke", Name: called(s), State: Wrong, Says: "its stack is of another release: what it reads, forwards or trusts differs from this release",
 			Do: "Deploy it again with this release, with that account's credentials and the words of before (SPOKE and SET too).", Command: h.deploySpoke(s, ""),
 		})
 	}
@@ -388,7 +388,7 @@ func (c Clients) targets(ctx context.Context, d Deployment, f functionOf, busNam
 
 // target looks at a target's secret. What it holds is in no finding.
 func (c Clients) target(ctx context.Context, t target.Target, now time.Time) Finding {
-	f := Finding{Part: "target", Name: t.Name(), State: Well, Says: "is among the settings"}
+	f := Finding{Part: "target", Name: t.Name(), State: Well, Says: "configured"}
 	if t.Secret == "" {
 		return f
 	}
@@ -396,20 +396,20 @@ func (c Clients) target(ctx context.Context, t target.Target, now time.Time) Fin
 	text, err := deliver.NewSecrets(c.Secrets, func() time.Time { return now }).Read(ctx, t.Name(), t.Secret)
 	switch {
 	case coded(err, "ResourceNotFoundException"):
-		f.State, f.Says, f.Do = Wrong, "there is no secret of this name in the account and region, or nothing in it", "Make it, and put in what docs/targets.md says."
+		f.State, f.Says, f.Do = Wrong, "there is no secret of this name in the account and region, or nothing in it", "Create it, and store the value that docs/targets.md describes."
 		f.Command = makeSecret(string(t.Kind)+" secret", t.Secret)
 		return f
 	case err != nil && deliver.IsEmpty(err):
-		f.State, f.Says, f.Do, f.Command = Wrong, "its secret is empty", "Put in what docs/targets.md says.", put
+		f.State, f.Says, f.Do, f.Command = Wrong, "its secret is empty", "Store the value that docs/targets.md describes.", put
 		return f
 	case err != nil:
 		return unseen("target", t.Name(), "secretsmanager:GetSecretValue", err)
 	}
 	if err := deliver.CheckSecret(t, text); err != nil {
-		f.State, f.Says, f.Do, f.Command = Wrong, strings.TrimPrefix(err.Error(), "target "+t.Name()+": "), "Put in what docs/targets.md says.", put
+		f.State, f.Says, f.Do, f.Command = Wrong, strings.TrimPrefix(err.Error(), "target "+t.Name()+": "), "Store the value that docs/targets.md describes.", put
 		return f
 	}
-	f.Says = "its secret has the form that it needs"
+	f.Says = "its secret has the required form"
 	if t.Kind == target.SlackWebhook {
 		f.Says += "; an incoming webhook has no buttons, threads or edits, for which it needs the Slack app (docs/install.md)"
 	}
@@ -428,7 +428,7 @@ func (c Clients) target(ctx context.Context, t target.Target, now time.Time) Fin
 func (c Clients) testTargets(ctx context.Context, d Deployment, busName string) Finding {
 	f := Finding{
 		Part: "test message", Name: "targets", State: Well,
-		Says: "is on the bus: it arrives at each target within seconds, and what one refuses rings the alarm of dead letters (PagerDuty's alert closes itself)",
+		Says: "published: each target receives it within seconds, and a rejection fires the alarm of dead letters (PagerDuty's alert closes itself)",
 	}
 	detail, err := json.Marshal(struct {
 		ID    string         `json:"id"`
@@ -444,7 +444,7 @@ func (c Clients) testTargets(ctx context.Context, d Deployment, busName string) 
 			EventBusName: aws.String(busName), Source: aws.String(bus.Source), DetailType: aws.String(message.Test), Detail: aws.String(string(detail)), Time: aws.Time(d.Now),
 		}}})
 		if err == nil && out.FailedEntryCount > 0 {
-			f.State, f.Says = Wrong, "EventBridge did not take it: "+strings.TrimSpace(aws.ToString(out.Entries[0].ErrorCode)+" "+aws.ToString(out.Entries[0].ErrorMessage))
+			f.State, f.Says = Wrong, "EventBridge rejected it: "+strings.TrimSpace(aws.ToString(out.Entries[0].ErrorCode)+" "+aws.ToString(out.Entries[0].ErrorMessage))
 		}
 	}
 	if err != nil {
