@@ -1013,7 +1013,7 @@ func TestRefusalsByKarpenter(t *testing.T) {
 			change: func(f *worldfile.File) {
 				f.Organizations.ServiceControlPolicies = []worldfile.ControlPolicy{{Name: "x",
 					Document: `{"Statement":[{"Effect":"Deny","Action":"ec2:CreateFleet","Resource":"*"}]}`}}
-			}, act: func(r *running) {}, check: checkid.KarpenterNodeclassNotReady, says: []string{"2 NodePools get no nodes: EC2NodeClass default is not allowed to", "create fleets", "StatefulSet etl/frontend"},
+			}, act: func(r *running) {}, check: checkid.KarpenterNodeclassNotReady, says: []string{"2 NodePools cannot launch: EC2NodeClass default is not allowed to", "create fleets", "StatefulSet etl/frontend"},
 		},
 	} {
 		if test.often && !testfull.Asked() {

@@ -1650,7 +1650,7 @@ var entries = [...]Entry{
 		},
 	},
 	{
-		ID: checkid.KarpenterNodeclassNotReady, Title: "A NodePool gets no nodes: its class is not ready",
+		ID: checkid.KarpenterNodeclassNotReady, Title: "A NodePool cannot launch nodes: its class is not ready",
 		Confidence: Certain,
 		// Why the cluster refuses the node role of a class.
 		After: []checkid.ID{

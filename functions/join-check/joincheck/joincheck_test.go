@@ -698,7 +698,7 @@ func TestReadyNodesAreCompared(t *testing.T) {
 	}
 }
 
-// TestSweepSeesKarpenter: a NodePool that gets no nodes makes no event; the sweep
+// TestSweepSeesKarpenter: a NodePool that cannot launch nodes makes no event; the sweep
 // finds it, and that no instance is in trouble does not keep it from being told.
 func TestSweepSeesKarpenter(t *testing.T) {
 	b := bench(t, stagetest.Options{World: healthy.World, ClusterRole: true, Over: healthy.Over + `

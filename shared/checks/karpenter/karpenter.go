@@ -265,7 +265,7 @@ func notReady(s *facts.View, u use, w state) finding.Finding {
 	pools := u.poolNames()
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: u.resource, Covers: u.covers(), Resources: pools, Unconditional: true,
-		Title: phrase.Title("%s no nodes: %s %s", subject(pools), u.title(), short(w)),
+		Title: phrase.Title("%s cannot launch: %s %s", subject(pools), u.title(), short(w)),
 		Why:   fmt.Sprintf("%s launches no node for %s: %s %s.", maker(u.ref), named(pools), u.title(), long(w)),
 		Fix: finding.Fix{
 			Text:    next(u.ref, w),
@@ -412,9 +412,9 @@ func conditionText(name string, c snapshot.ObservedCondition) string {
 
 func subject(pools []string) string {
 	if len(pools) == 1 {
-		return "NodePool " + pools[0] + " gets"
+		return "NodePool " + pools[0]
 	}
-	return fmt.Sprintf("%d NodePools get", len(pools))
+	return fmt.Sprintf("%d NodePools", len(pools))
 }
 
 func named(pools []string) string {
@@ -740,8 +740,8 @@ func limitReached(s *facts.View, p snapshot.NodePool, pods []*snapshot.WaitingPo
 		Outcome: finding.Fail, Resource: p.Name, Covers: []string{facts.PoolKey(p.Name)}, Unconditional: true,
 		Pods:  names[:min(len(names), zones.MostPods)],
 		Title: phrase.Title("NodePool %s has reached its limit: %s", p.Name, phrase.And(told)),
-		Why: fmt.Sprintf("%s for a node of NodePool %s, whose limit leaves too little for one: its nodes have %s. %s no other NodePool.",
-			waitingPods(names), p.Name, phrase.And(told), phrase.Plural(len(names), "The pod fits", "The pods fit")),
+		Why: fmt.Sprintf("%s for a node of NodePool %s, whose limit leaves too little for one: its nodes have %s. No other NodePool can run %s.",
+			waitingPods(names), p.Name, phrase.And(told), phrase.Plural(len(names), "the pod", "the pods")),
 		Fix: finding.Fix{
 			Text:    fmt.Sprintf("Raise spec.limits of NodePool %s (%s), or move pods off its nodes so that Karpenter removes some.", p.Name, strings.Join(by, ", ")),
 			Command: shell.Command("kubectl", "edit", "nodepool", p.Name),

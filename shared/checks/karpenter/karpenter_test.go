@@ -32,7 +32,7 @@ func TestNodeClassNotReady(t *testing.T) {
 			s.NodePools[0].Conditions["NodeClassReady"] = condition(s, status, reason, message, ago, generation)
 		}
 	}
-	const fail = "fail gpu [ec2nodeclass/gpu nodepool/gpu] [] NodePool gpu gets no nodes: EC2NodeClass gpu "
+	const fail = "fail gpu [ec2nodeclass/gpu nodepool/gpu] [] NodePool gpu cannot launch: EC2NodeClass gpu "
 	pass := []string{"pass gpu [ec2nodeclass/gpu nodepool/gpu]"}
 	checktest.RunCases(t, checkOf(checkid.KarpenterNodeclassNotReady), []checktest.Case{
 		{Name: "no Karpenter", World: snapshottest.PrivateWithNAT(), Want: []string{"pass prod [prod]"}},
@@ -42,14 +42,14 @@ func TestNodeClassNotReady(t *testing.T) {
 		{Name: "Ready alone says so", World: pooled(func(s *snapshot.Snapshot) {
 			s.EC2NodeClasses[0].Conditions = map[string]snapshot.ObservedCondition{"Ready": condition(s, "False", "", "", time.Hour, 2)}
 		}), Want: []string{fail + "is not ready"}},
-		{Name: "Auto Mode", World: pooled(noSubnet, auto), Want: []string{"fail gpu [nodeclass/gpu nodepool/gpu] [] NodePool gpu gets no nodes: NodeClass gpu matches no subnets"}},
+		{Name: "Auto Mode", World: pooled(noSubnet, auto), Want: []string{"fail gpu [nodeclass/gpu nodepool/gpu] [] NodePool gpu cannot launch: NodeClass gpu matches no subnets"}},
 		{Name: "two pools of one class", World: pooled(noSubnet, func(s *snapshot.Snapshot) {
 			s.NodePools = append(s.NodePools, snapshot.NodePool{Name: "cpu", Class: s.NodePools[0].Class})
-		}), Want: []string{"fail gpu [ec2nodeclass/gpu nodepool/cpu nodepool/gpu] [] 2 NodePools get no nodes: EC2NodeClass gpu matches no subnets"}},
+		}), Want: []string{"fail gpu [ec2nodeclass/gpu nodepool/cpu nodepool/gpu] [] 2 NodePools cannot launch: EC2NodeClass gpu matches no subnets"}},
 		{Name: "two classes of one name", World: pooled(noSubnet, func(s *snapshot.Snapshot) {
 			s.NodePools = append(s.NodePools, snapshot.NodePool{Name: "auto", Class: ref(snapshot.AutoModeGroup, "gpu")})
 			s.AutoNodeClasses = []snapshot.NodeClass{{Name: "gpu", Conditions: map[string]snapshot.ObservedCondition{"Ready": condition(s, "True", "Ready", "", time.Hour, 0)}}}
-		}), Want: []string{"fail ec2nodeclass/gpu [ec2nodeclass/gpu nodepool/gpu] [] NodePool gpu gets no nodes: EC2NodeClass gpu matches no subnets", "pass nodeclass/gpu [nodeclass/gpu nodepool/auto]"}},
+		}), Want: []string{"fail ec2nodeclass/gpu [ec2nodeclass/gpu nodepool/gpu] [] NodePool gpu cannot launch: EC2NodeClass gpu matches no subnets", "pass nodeclass/gpu [nodeclass/gpu nodepool/auto]"}},
 
 		// What a class that was just made, or changed, says.
 		{Name: "for a minute", World: pooled(fails("SubnetsReady", "SubnetsNotFound", notFound, time.Minute, 2))},
@@ -307,7 +307,7 @@ func TestNodePoolLimitSaysWhatIsAskedFor(t *testing.T) {
 		s.NodePools[0].Limits, s.NodePools[0].Used = snapshot.Amounts{"cpu": "100", "memory": "1Ti"}, snapshot.Amounts{"cpu": "98", "memory": "400Gi"}
 	}, pending("b", long, time.Hour, snapshot.Amounts{"cpu": "4", "memory": "8Gi"}), pending("a", noRoom, time.Hour, snapshot.Amounts{"cpu": "6"}))
 	r := checktest.Failed(t, checkOf(checkid.KarpenterNodepoolLimit), s)
-	if want := "Pod ml/a and 1 more are waiting for a node of NodePool gpu, whose limit leaves too little for one: its nodes have 98 of 100 cpu. The pods fit no other NodePool."; r.Why != want {
+	if want := "Pod ml/a and 1 more are waiting for a node of NodePool gpu, whose limit leaves too little for one: its nodes have 98 of 100 cpu. No other NodePool can run the pods."; r.Why != want {
 		t.Errorf("got  %s\nwant %s", r.Why, want)
 	}
 	if got := checktest.Value(t, r, "ml/b"); !strings.HasPrefix(got, "waiting since ") || !strings.Contains(got, ", requests 4 cpu and 8Gi memory: ") || len([]rune(got)) > 700 {
