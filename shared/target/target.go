@@ -1,4 +1,4 @@
-// Package target is who hears of incidents besides Slack, as an operator writes it: a
+// Package target is who is notified of incidents besides Slack, as an operator writes it: a
 // kind, from which severity on, and the name of the secret that holds where it is.
 package target
 
