@@ -444,7 +444,7 @@ func Table(ctx context.Context, by caller.Caller) (Records, error) {
 		table = out.Environment.Variables[string(config.TableName)]
 	}
 	if table == "" {
-		return nil, fmt.Errorf("find the deployment's table: %s-report has no setting %s; rollcall doctor tells more", doctor.Prefix, config.TableName)
+		return nil, fmt.Errorf("find the deployment's table: %s-report has no setting %s; run rollcall doctor", doctor.Prefix, config.TableName)
 	}
 	settings, err := config.Load(func(name string) string {
 		if name == "AWS_REGION" { // Lambda sets it, and does not tell

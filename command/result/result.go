@@ -28,7 +28,7 @@ import (
 type Result struct {
 	Healthy   bool       `json:"healthy"`
 	Incidents []Incident `json:"incidents"`
-	// Unknown is what was needed and could not be looked at.
+	// Unknown is what was needed and could not be checked.
 	Unknown []Unknown `json:"unknown"`
 	// Notes are what a look at an account that is there cannot know, whatever it finds.
 	Notes []string `json:"notes,omitempty"`

@@ -119,7 +119,7 @@ func parse(args []string, out io.Writer) (options, error) {
 		}
 	}
 	if wrong != "" {
-		fmt.Fprintf(out, "invoke: %s; -help tells more\n", wrong)
+		fmt.Fprintf(out, "invoke: %s; see -help\n", wrong)
 		return o, misuse{errors.New(wrong)}
 	}
 	return o, nil

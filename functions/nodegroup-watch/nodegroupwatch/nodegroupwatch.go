@@ -64,7 +64,7 @@ func (h handler) batch(ctx context.Context, messages []inbox.Message) (any, erro
 	for _, cluster := range b.clusters() {
 		v := b.visits[cluster]
 		if err := h.visit(ctx, cluster, *v); err != nil {
-			h.Log.ErrorContext(ctx, "a cluster could not be looked at, its messages go back to the queue", "cluster", cluster, "error", err.Error())
+			h.Log.ErrorContext(ctx, "could not check cluster, its messages go back to the queue", "cluster", cluster, "error", err.Error())
 			h.Count("FailedLooks", 1)
 			b.failed = append(b.failed, v.messages...)
 		}

@@ -31,7 +31,7 @@ func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
 		About:         "Watches the volumes of the clusters and the zones in which they live: whether a node is there, or can come, for the pods that need them.",
-		FailureImpact: "Volumes in zones without a node are not told before pods wait for them; a zone that is in trouble itself is not told either.",
+		FailureImpact: "Volumes in zones without a node are not reported before pods wait for them, nor are impaired zones.",
 		Rules: []spec.Rule{
 			{Bus: spec.Bus, Name: "changes", Why: "A nodegroup has changed: its new nodes may be in other zones than those they replace", Pattern: event.StatusChangePattern},
 			{Bus: spec.Bus, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.ZoneCheckWanted},
