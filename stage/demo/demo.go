@@ -49,7 +49,7 @@ const About = `  route      a nodegroup in a new subnet whose route table has on
   zone       a replaced nodegroup over three zones with two nodes, and a volume in
              the third
   karpenter  NodePools whose launches a policy of the organization refuses, whose
-             class finds no subnet, and whose nodes have no route to the internet
+             class matches no subnet, and whose nodes have no route to the internet
   organization
              two accounts, alike down to the ids, with the same broken route, one of
              them with a private cluster, which is read through its relay; and the
