@@ -108,7 +108,7 @@ func (p Checks) Check(c check.Check, example string) string {
 	if c.Remedy != "" {
 		fmt.Fprintf(&b, "Rollcall can do it where you let it: the remedy [`%s`](../../remedies.md#%s).\n\n", c.Remedy, c.Remedy)
 	}
-	b.WriteString("## How sure, and how it is told\n\n")
+	b.WriteString("## Confidence and message\n\n")
 	fmt.Fprintf(&b, "- %s\n- %s\n", sure(c), detectedBy(c))
 	if c.Confidence != checks.Advice {
 		fmt.Fprintf(&b, "- %s\n- %s\n", urgent(c), ends(c))
@@ -195,7 +195,7 @@ func detectedBy(c check.Check) string {
 		}
 		list = append(list, map[check.Detector]string{
 			check.JoinCheck:      "join-check when a launch is late",
-			check.Sweep:          "join-check's sweep every five minutes, whether or not an instance is in trouble",
+			check.Sweep:          "join-check's sweep every five minutes, whether or not an instance fails to join",
 			check.NodegroupWatch: "nodegroup-watch when a nodegroup changes, and every five minutes",
 			check.SubnetWatch:    "subnet-watch every five minutes",
 			check.ZoneWatch:      "zone-watch every five minutes, and when a nodegroup changes",
