@@ -180,7 +180,7 @@ func Root(called string, s Stage) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "rollcall",
 		Short:   "Why did an EC2 instance not become an EKS node?",
-		Long:    "rollcall tells why EC2 instances did not become nodes of their EKS cluster,\nand what to do about it.",
+		Long:    "rollcall explains why EC2 instances did not become nodes of their EKS cluster,\nand how to fix it.",
 		Version: version.Current(),
 	}
 	if s.Demo == nil {
@@ -235,7 +235,7 @@ func asPlugin(root *cobra.Command) {
 func commonFlags(c *cobra.Command, o *options) {
 	c.Flags().BoolVar(&o.json, "json", false, "print the result as one JSON object")
 	c.Flags().BoolVar(&o.all, "all", false, "show everything (default: one page)")
-	c.Flags().BoolVar(&o.advice, "advice", false, "also show advice: what breaks nothing yet")
+	c.Flags().BoolVar(&o.advice, "advice", false, "also show advice (nothing fails because of it yet)")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print the functions' logs on standard error")
 }
 
@@ -250,7 +250,7 @@ func subject(o *options) cobra.PositionalArgs {
 			}
 			return exit.Misuse("%s; see %s --help", what, c.CommandPath())
 		case len(args) > 1:
-			return exit.Misuse("one world or capture at a time: %q is one too many", args[1])
+			return exit.Misuse("one world or capture at a time: unexpected argument %q", args[1])
 		}
 		o.subject = args[0]
 		return nil
@@ -309,24 +309,24 @@ func captureCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "capture [--cluster NAME]... [--out DIR]",
 		Short: "Take a capture of clusters, to be diagnosed anywhere",
-		Long: `Takes a capture: what AWS and Kubernetes say of clusters and of all that their
-nodes need to join, as files in a folder, each as the AWS CLI and kubectl print
-it. It only reads. rollcall diagnose looks at it, on any machine.
+		Long: `Saves the state of clusters, and of everything that their nodes need to join, as
+files in a folder, in the format of the AWS CLI and kubectl. It is read-only.
+rollcall diagnose reads the folder on any machine.
 
-Credentials, profiles, SSO, roles and endpoints are the AWS CLI's. Kubernetes is
-asked with a token of EKS, or with a context of your kubeconfig (--context). What
-is refused is written to errors.json and the rest still taken; what was not asked
-for is in left-out.json.
+Credentials, profiles, SSO, roles and endpoints work as in the AWS CLI. Kubernetes
+is read with an EKS token, or with a context of your kubeconfig (--context). Denied
+calls are listed in errors.json and the rest is still saved; left-out.json lists
+what was not requested.
 
-User data and consoles can hold secrets: the folder is for your eyes only.
+User data and consoles can contain secrets: keep the folder private.
 
-Exit status: 0 taken; 2 AWS could not be asked, or not to the end; 64 bad input.`,
+Exit status: 0 saved; 2 AWS could not be read, or only in part; 64 bad input.`,
 		Example: `  rollcall capture --cluster prod --region us-west-2 --out capture
   rollcall capture --cluster prod,dev --profile staging --mask
   rollcall capture --cluster prod --out capture --resume`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return exit.Misuse("what is %q? --cluster names a cluster, --out a folder", args[0])
+				return exit.Misuse("unexpected argument %q: give a cluster with --cluster, a folder with --out", args[0])
 			}
 			return nil
 		},
@@ -343,7 +343,7 @@ Exit status: 0 taken; 2 AWS could not be asked, or not to the end; 64 bad input.
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		switch {
 		case o.caller.Context+o.caller.Kubeconfig != "" && len(o.Clusters) != 1:
-			return exit.Misuse("--context and --kubeconfig go with one --cluster")
+			return exit.Misuse("--context and --kubeconfig need exactly one --cluster")
 		case o.Instances < 0:
 			return exit.Misuse("--instances %d: want 0 or more", o.Instances)
 		case slices.Contains(o.Clusters, ""):
@@ -637,7 +637,7 @@ func noFiles(c *cobra.Command) {
 // noArguments takes none.
 func noArguments(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return exit.Misuse("%s takes no arguments: %q is one too many", c.CommandPath(), args[0])
+		return exit.Misuse("%s takes no arguments: unexpected %q", c.CommandPath(), args[0])
 	}
 	return nil
 }
@@ -649,17 +649,17 @@ func doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check a deployment and suggest fixes",
-		Long: `Tells whether a deployment of Rollcall is whole: its functions, roles, rules, queues
-table and alarms; the Slack token, its scopes and the channels; whether each watched
-cluster lets it in and grants what it reads; and what was given up. What is wrong is named with the command
-that mends it. It only reads.
+		Long: `Checks a deployment of Rollcall: its functions, roles, rules, queues, table and
+alarms; the Slack token, its scopes and the channels; the reader role's access to each
+watched cluster; and dead letters. Each problem is listed with the command to fix it.
+It is read-only.
 
-Of spokes it looks whether the hub takes in what they send and is let in by them; and
-with a role of each account that you may assume (--spoke-role), or with a profile of it
-(--spoke-profile), at their roles, their rules and their clusters.
+For spokes it checks that the hub accepts their events and that they trust the hub.
+With a role that you can assume in each account (--spoke-role), or a profile for it
+(--spoke-profile), it also checks their roles, rules and clusters.
 
-Exit status: 0 whole; 1 something is wrong; 2 something could not be looked at; 64
-bad input.`,
+Exit status: 0 OK; 1 something is wrong; 2 something could not be checked; 64 bad
+input.`,
 		Example: `  rollcall doctor
   rollcall doctor --profile ops --region eu-central-1
   rollcall doctor --spoke-role OrganizationAccountAccessRole
@@ -713,7 +713,7 @@ func incidentsCommand() *cobra.Command {
 		Long: `Lists the incidents of a deployment of Rollcall, longest-running first. It reads the
 deployment's table. An unknown cluster is an error.
 
-Exit status: 0 none is open; 1 some are; 2 they could not be read; 64 bad input.`,
+Exit status: 0 none open; 1 some open; 2 could not be read; 64 bad input.`,
 		Example: `  rollcall incidents
   rollcall incidents --all --cluster prod`,
 		Args: noArguments,
@@ -774,16 +774,16 @@ func showCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "show INCIDENT", ValidArgsFunction: cobra.NoFileCompletions,
 		Short: "Show one incident of a deployment",
-		Long: `Shows all that a deployment of Rollcall knows of an incident: why, since when, what
-was seen, what was changed before, what was done. INCIDENT is its name as rollcall
+		Long: `Shows everything that a deployment of Rollcall has recorded about an incident: cause,
+start, evidence, earlier changes and actions taken. INCIDENT is its name as rollcall
 incidents prints it, or any unique substring.
 
-Exit status: 0 it is over; 1 it is open; 2 it could not be read; 64 bad input.`,
+Exit status: 0 closed; 1 open; 2 could not be read; 64 bad input.`,
 		Example: `  rollcall show rtb-0cd20000000000002
   rollcall show --json prod:route/no-egress:rtb-0cd20000000000002`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return exit.Misuse("which incident? rollcall incidents lists them; see %s --help", c.CommandPath())
+				return exit.Misuse("give one incident: rollcall incidents lists them; see %s --help", c.CommandPath())
 			}
 			return nil
 		},
@@ -833,16 +833,16 @@ func diagnoseCommand(worlds subjects.Worlds) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diagnose (--cluster NAME | --all-clusters | CAPTURE_DIR | WORLD.yaml)",
 		Short: "Find why instances did not become nodes of their cluster",
-		Long: `Tells why instances did not become nodes of their cluster: what the functions
-that run in Lambda find, with nothing deployed.
+		Long: `Explains why instances did not become nodes of their cluster. It runs the same
+checks as the Lambda functions, with nothing deployed.
 
---cluster looks at a cluster as it is now, with your own rights, and only reads.
-Profile, region, endpoint and SSO are as the AWS CLI has them. Kubernetes is
-reached as EKS tells, or by a context of your kubeconfig. What is refused is
-named with the permission that it takes.
+--cluster checks a live cluster with your own permissions, read-only. Profile,
+region, endpoint and SSO work as in the AWS CLI. Kubernetes is reached at the
+cluster's EKS endpoint, or with a context of your kubeconfig. Denied calls are
+listed with the missing permission.
 
-A capture is a folder of what the AWS CLI and kubectl print; rollcall capture
-takes one with read-only rights (docs/diagnose.md).
+A capture is a folder of AWS CLI and kubectl output; rollcall capture takes one
+with read-only permissions (docs/diagnose.md).
 
 ` + exitStatuses,
 		Example: `  rollcall diagnose --cluster prod
@@ -893,7 +893,7 @@ takes one with read-only rights (docs/diagnose.md).
 // diagnoseLive looks at clusters that are there.
 func (o options) diagnoseLive(ctx context.Context, version string, out, notes io.Writer) error {
 	if o.html != "" && o.watch {
-		return exit.Misuse("--html and --watch: a page is of one look")
+		return exit.Misuse("--html and --watch cannot be used together")
 	}
 	a := diagnose.NewAccount(o.account(notes))
 	end := waiting(notes, "looking", a.Asked)
@@ -937,11 +937,11 @@ func (o options) wantsLive() bool {
 func (o options) checkLive(args []string) error {
 	switch {
 	case len(args) > 0:
-		return exit.Misuse("%s: a capture or a world is looked at without --cluster and what goes with it", args[0])
+		return exit.Misuse("%s: --cluster and its flags cannot be used with a capture or a world", args[0])
 	case o.live.All && len(o.live.Clusters) > 0:
-		return exit.Misuse("--all-clusters and --cluster: one of them")
+		return exit.Misuse("--all-clusters and --cluster cannot be used together")
 	case !o.live.All && len(o.live.Clusters) == 0 && o.live.Instance == "":
-		return exit.Misuse("which cluster? --cluster names one or several, --all-clusters takes all of the region")
+		return exit.Misuse("no cluster given: set --cluster to one or more, or --all-clusters for all of the region")
 	case slices.Contains(o.live.Clusters, ""):
 		return exit.Misuse("--cluster: a name is empty")
 	case o.live.Instance != "" && !strings.HasPrefix(o.live.Instance, "i-"):

@@ -177,8 +177,8 @@ func TestCaptureBadInput(t *testing.T) {
 		"no credentials":                  {nil, "AWS_ACCESS_KEY_ID", "there are no AWS credentials"},
 		"no region":                       {nil, "AWS_REGION", "no region: set --region, AWS_REGION or the profile's region"},
 		"a full folder":                   {[]string{"--out", full}, "", full + " is not empty: --resume goes on"},
-		"a word":                          {[]string{"prod"}, "", `what is "prod"? --cluster names a cluster, --out a folder`},
-		"a context for two":               {[]string{"--context", "x", "--cluster", "a,b"}, "", "--context and --kubeconfig go with one --cluster"},
+		"a word":                          {[]string{"prod"}, "", `unexpected argument "prod": give a cluster with --cluster, a folder with --out`},
+		"a context for two":               {[]string{"--context", "x", "--cluster", "a,b"}, "", "--context and --kubeconfig need exactly one --cluster"},
 		"a kubeconfig of another cluster": {[]string{"--kubeconfig", other, "--cluster", "eks-workshop"}, "", "context x is of another cluster: it goes to https://127.0.0.1:1"},
 		"fewer than none":                 {[]string{"--instances", "-1"}, "", "--instances -1: want 0 or more"},
 		"a cluster of no name":            {[]string{"--cluster", "a,"}, "", "--cluster: a name is empty"},
@@ -388,10 +388,10 @@ func TestDeploymentCommandsMistyped(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"doctor", "prod"}, "rollcall: rollcall doctor takes no arguments: \"prod\" is one too many\n"},
-		{[]string{"incidents", "prod"}, "rollcall: rollcall incidents takes no arguments: \"prod\" is one too many\n"},
-		{[]string{"show"}, "rollcall: which incident? rollcall incidents lists them; see rollcall show --help\n"},
-		{[]string{"show", "a", "b"}, "rollcall: which incident? rollcall incidents lists them; see rollcall show --help\n"},
+		{[]string{"doctor", "prod"}, "rollcall: rollcall doctor takes no arguments: unexpected \"prod\"\n"},
+		{[]string{"incidents", "prod"}, "rollcall: rollcall incidents takes no arguments: unexpected \"prod\"\n"},
+		{[]string{"show"}, "rollcall: give one incident: rollcall incidents lists them; see rollcall show --help\n"},
+		{[]string{"show", "a", "b"}, "rollcall: give one incident: rollcall incidents lists them; see rollcall show --help\n"},
 	} {
 		var out, errs bytes.Buffer
 		if status := command(tt.args, &out, &errs); status != exit.BadInput || errs.String() != tt.says || out.Len() > 0 {
@@ -638,16 +638,16 @@ func TestLive(t *testing.T) {
 		"a nodegroup in trouble":          {"--cluster eks-workshop --nodegroup new_nodegroup_2", nil, 1, cause},
 		"a nodegroup that is well":        {"--cluster eks-workshop --nodegroup default", nil, 0, clean},
 		"an instance in trouble":          {"--instance i-0ff8170bdcdf5f682", nil, 1, cause},
-		"of another cluster":              {"--instance i-0ff8170bdcdf5f682 --cluster prod", nil, 64, "rollcall: i-0ff8170bdcdf5f682 is of cluster eks-workshop, by its tags\n"},
+		"of another cluster":              {"--instance i-0ff8170bdcdf5f682 --cluster prod", nil, 64, "rollcall: i-0ff8170bdcdf5f682 belongs to cluster eks-workshop (by its tags)\n"},
 		"no such cluster":                 {"--cluster eks-workshp", nil, 64, "rollcall: there is no cluster eks-workshp in us-west-2 of account 111122223333; is it eks-workshop?\n"},
 		"no such nodegroup":               {"--cluster eks-workshop --nodegroup defalt", nil, 64, "rollcall: eks-workshop has no nodegroup, NodePool or group defalt, only "},
-		"no such instance":                {"--instance i-0123456789abcdef0", nil, 64, "rollcall: EC2 shows no instance i-0123456789abcdef0 in us-west-2 of account 111122223333\n"},
+		"no such instance":                {"--instance i-0123456789abcdef0", nil, 64, "rollcall: instance i-0123456789abcdef0 not found in us-west-2 of account 111122223333\n"},
 		"no such profile":                 {"--cluster eks-workshop --profile ops", nil, 64, "rollcall: there is no profile ops in "},
 		"no such context":                 {"--cluster eks-workshop --context there", map[string]string{"KUBECONFIG": context}, 64, "rollcall: the kubeconfig: context \"there\" does not exist\n"},
 		"nobody listens":                  {"--cluster eks-workshop --endpoint-url http://127.0.0.1:1", nil, 2, "rollcall: AWS cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused\n"},
 		"no credentials":                  {"--cluster eks-workshop --region us-west-2", map[string]string{"AWS_PROFILE": "", "AWS_CONFIG_FILE": "/dev/null"}, 64, "rollcall: there are no AWS credentials: "},
 		"watched until all have joined":   {"--cluster eks-workshop --nodegroup default --watch", nil, 0, "  eks-workshop: all have joined\n"},
-		"a page of many looks":            {"--cluster eks-workshop --html x.html --watch", nil, 64, "rollcall: --html and --watch: a page is of one look\n"},
+		"a page of many looks":            {"--cluster eks-workshop --html x.html --watch", nil, 64, "rollcall: --html and --watch cannot be used together\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for k, v := range tt.env {
@@ -807,7 +807,7 @@ func TestPreflightLive(t *testing.T) {
 		"the only cluster":                  {storyPool(natSubnet), nil, exit.Healthy, "NodePool batch: it would be created, and its nodes would join.\n", ""},
 		"another cluster than the file's":   {storyNodegroup(natSubnet, ""), []string{"--cluster", "staging"}, exit.BadInput, "", "--cluster staging: the file is for eks-workshop\n"},
 		"a cluster that is not there":       {storyPool(natSubnet), []string{"--cluster", "staging"}, exit.BadInput, "", "there is no cluster staging in us-west-2 of account 111122223333, only eks-workshop\n"},
-		"a capture and a region":            {storyPool(natSubnet), []string{"capture", "--region", "us-west-2"}, exit.BadInput, "", "capture: a capture or a world is looked at without --region and what goes with it\n"},
+		"a capture and a region":            {storyPool(natSubnet), []string{"capture", "--region", "us-west-2"}, exit.BadInput, "", "capture: --region and its flags cannot be used with a capture or a world\n"},
 		"no such profile":                   {storyPool(natSubnet), []string{"--profile", "ops"}, exit.BadInput, "", ""},
 	} {
 		var out, errs bytes.Buffer
@@ -865,10 +865,10 @@ func TestReplay(t *testing.T) {
 		{[]string{id("rtb-earlier")}, exit.Unsure, "", "nothing was kept of this incident"},
 		{[]string{id("rtb-hostile")}, exit.BadInput, "", "it is no kept evidence: it is no .tar.gz"},
 		{[]string{id("rtb-none")}, exit.BadInput, "", "no such incident"},
-		{[]string{"none.tar.gz"}, exit.BadInput, "", "there is no such file"},
-		{[]string{"--out", "testdata", id("rtb-kept")}, exit.BadInput, "", "is not an empty folder"},
-		{[]string{"--mask", id("rtb-kept")}, exit.BadInput, "", "--mask masks the folder of --out, which is not given"},
-		{nil, exit.BadInput, "", "which incident?"},
+		{[]string{"none.tar.gz"}, exit.BadInput, "", "no such file"},
+		{[]string{"--out", "testdata", id("rtb-kept")}, exit.BadInput, "", "not an empty folder"},
+		{[]string{"--mask", id("rtb-kept")}, exit.BadInput, "", "--mask needs --out"},
+		{nil, exit.BadInput, "", "give one incident"},
 	} {
 		status, out, errs := run(tt.args...)
 		if status != tt.status || !strings.Contains(out, tt.says) || tt.says == "" && out != "" || !strings.Contains(errs, tt.errors) || strings.Count(errs, "\n") > 4 {

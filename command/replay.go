@@ -55,15 +55,15 @@ func replayCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay (INCIDENT | FILE.tar.gz)",
 		Short: "Diagnose an incident again from what was kept of it",
-		Long: `Diagnoses an incident again, by the code of this command, from what a function had
-read when it found it: also when the instance, the route table and the nodegroup are
-gone. A deployment keeps that as a capture in its bucket, for as many days as its
-setting evidence says.
+		Long: `Diagnoses an incident again, with the code of this command, from the data saved when
+it was found, even if the instance, the route table and the nodegroup no longer exist.
+A deployment keeps this data as a capture in its bucket, for the number of days in its
+setting evidence.
 
 INCIDENT is its name as rollcall incidents prints it, or any unique substring.
 FILE.tar.gz is evidence that was copied from the bucket.
 
-It takes the right to read the deployment's table and bucket (s3:GetObject).
+It needs permission to read the deployment's table and bucket (s3:GetObject).
 
 ` + exitStatuses,
 		Example: `  rollcall replay rtb-0cd20000000000002
@@ -73,20 +73,20 @@ It takes the right to read the deployment's table and bucket (s3:GetObject).
   rollcall replay join-check-0123456789abcdef.tar.gz`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return exit.Misuse("which incident? rollcall incidents lists them; see %s --help", c.CommandPath())
+				return exit.Misuse("give one incident: rollcall incidents lists them; see %s --help", c.CommandPath())
 			}
 			return nil
 		},
 	}
 	callerFlags(c, &o.who)
 	commonFlags(c, &o.options)
-	c.Flags().BoolVar(&o.newest, "newest", false, "from when its cause was last seen, in place of when it opened")
-	c.Flags().StringVarP(&o.out, "out", "o", "", "also leave what was kept in this folder, as a capture")
+	c.Flags().BoolVar(&o.newest, "newest", false, "use the data from when the cause was last seen, instead of when it opened")
+	c.Flags().StringVarP(&o.out, "out", "o", "", "also save the data to this folder, as a capture")
 	c.Flags().BoolVar(&o.mask, "mask", false, "in the folder of --out, replace account ids and names and remove what looks like a secret, as rollcall capture --mask does")
 	c.Flags().StringVar(&o.html, "html", "", "also write the result to a file, as one self-contained HTML page")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if o.mask && o.out == "" {
-			return exit.Misuse("--mask masks the folder of --out, which is not given")
+			return exit.Misuse("--mask needs --out")
 		}
 		data, inc, err := o.evidence(c.Context(), args[0], c.ErrOrStderr())
 		if err != nil {
@@ -139,9 +139,9 @@ func packedFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		return nil, exit.Misuse("%s: there is no such file", name)
+		return nil, exit.Misuse("%s: no such file", name)
 	case !info.Mode().IsRegular() || info.Size() > replay.MostPacked:
-		return nil, exit.Misuse("%s: it is no file of at most %d MiB", name, replay.MostPacked>>20)
+		return nil, exit.Misuse("%s: not a file of at most %d MiB", name, replay.MostPacked>>20)
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -229,7 +229,7 @@ func (o replayOptions) folder() (dir string, remove func(), err error) {
 			return "", nil, exit.Misuse("--out %s: %w", o.out, err)
 		}
 		if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
-			return "", nil, exit.Misuse("--out %s: it is not an empty folder", o.out)
+			return "", nil, exit.Misuse("--out %s: not an empty folder", o.out)
 		}
 	}
 	if o.out != "" && !o.mask {
@@ -284,13 +284,13 @@ func explainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain TEXT|-",
 		Short: "Explain an error text of AWS, Kubernetes or Karpenter",
-		Long: `Tells to which check a text points, and what to look at next: a message of AWS,
-a line of a log, a condition or an event of Kubernetes, as it was pasted. Each fault
-of the text is told once, the one that says most first; what a later line ends is not
-told. With - or without arguments it is read from standard input. A text of more than
-64 KiB is read as a log, line by line.
+		Long: `Matches pasted text to a check and suggests next steps. The text can be an AWS error,
+a log line, or a Kubernetes condition or event. Each error is listed once, the most
+specific first; errors that a later line resolves are left out. With - or without
+arguments the text is read from standard input. Text longer than 64 KiB is read as a
+log, line by line.
 
-Exit status: 0 a fault of a join is named; 2 none is; 64 bad input.`,
+Exit status: 0 a join failure was recognized; 2 none was; 64 bad input.`,
 		Example: `  rollcall explain "Could not launch Spot Instances. …"
   kubectl describe node ip-10-0-1-2.ec2.internal | rollcall explain
   journalctl -u kubelet | rollcall explain`,
@@ -352,19 +352,19 @@ func mcpCommand(worlds subjects.Worlds) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve diagnose, preflight, explain, incidents and show to an assistant",
-		Long: `Serves an assistant by the Model Context Protocol, over standard input and output:
-the tools diagnose, preflight, explain, incidents and show, and the files of captures
-as resources. No tool changes anything. Captures are read in one folder; clusters and
-deployments with your own rights.`,
+		Long: `Runs a Model Context Protocol server on standard input and output, with the tools
+diagnose, preflight, explain, incidents and show, and the files of captures as
+resources. All tools are read-only. Captures are read from one folder; clusters and
+deployments with your own permissions.`,
 		Example: `  claude mcp add rollcall -- rollcall mcp --dir "$HOME/captures"`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return exit.Misuse("%s takes no arguments: %q is one too many", c.CommandPath(), args[0])
+				return exit.Misuse("%s takes no arguments: unexpected %q", c.CommandPath(), args[0])
 			}
 			return nil
 		},
 	}
-	c.Flags().StringVar(&dir, "dir", ".", "the folder of the captures that may be read")
+	c.Flags().StringVar(&dir, "dir", ".", "the folder of the captures to allow")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if _, err := stageProgram(); worlds == nil && err == nil {
 			return subjects.ErrNeedsStage // it serves worlds, too
@@ -380,10 +380,10 @@ func preflightCommand(worlds subjects.Worlds) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "preflight [CAPTURE_DIR|WORLD.yaml]",
 		Short: "Check a nodegroup, launch template, NodePool or subnet before you create it",
-		Long: `Tells what of a plan would fail, before it is made: a nodegroup as aws eks
-create-nodegroup --cli-input-json takes it, a launch template or its version,
-NodePools with their classes, a subnet. It is judged in your account as it is now,
-with your own rights, or in that of a capture or a world. Nothing is made.
+		Long: `Checks a plan for failures before you create it: a nodegroup in the format of aws
+eks create-nodegroup --cli-input-json, a launch template or its version, NodePools with
+their classes, or a subnet. It is checked against the live account with your own
+permissions, or against a capture or a world. Nothing is created.
 
 ` + exitStatuses,
 		Example: `  rollcall preflight --file nodegroup.json --region us-west-2
@@ -398,15 +398,15 @@ with your own rights, or in that of a capture or a world. Nothing is made.
 		case len(args) == 0:
 			return nil
 		case o.live.Caller.Given():
-			return exit.Misuse("%s: a capture or a world is looked at without --region and what goes with it", args[0])
+			return exit.Misuse("%s: --region and its flags cannot be used with a capture or a world", args[0])
 		}
 		return subject(&o)(c, args)
 	}
-	c.Flags().StringVarP(&asked.File, "file", "f", "", "a file of what is planned, JSON or YAML")
-	c.Flags().StringVar(&asked.File, "cli-input-json", "", "the same, by the AWS CLI's name")
-	c.Flags().StringVar(&asked.Template, "launch-template", "", "a version of a launch template, lt-0abc:7, to judge before nodes are launched from it")
-	c.Flags().StringVar(&asked.Subnets, "subnet", "", "a subnet to judge before nodes stand in it; with a launch template, those in which its nodes would stand")
-	c.Flags().StringVar(&asked.Cluster, "cluster", "", "the cluster that a plan is for which names none")
+	c.Flags().StringVarP(&asked.File, "file", "f", "", "file with the plan, JSON or YAML")
+	c.Flags().StringVar(&asked.File, "cli-input-json", "", "alias of --file, as in the AWS CLI")
+	c.Flags().StringVar(&asked.Template, "launch-template", "", "launch template version to check, lt-0abc:7")
+	c.Flags().StringVar(&asked.Subnets, "subnet", "", "subnet to check; with --launch-template, the subnets of its nodes")
+	c.Flags().StringVar(&asked.Cluster, "cluster", "", "cluster of a plan that names none")
 	commonFlags(c, &o)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if asked.None() {

@@ -285,16 +285,16 @@ func (a *Account) names(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("%s cannot be looked at: %s", a.of.Instance, result.Reason(*failed))
 	}
 	if len(list) == 0 {
-		return nil, exit.Misuse("EC2 shows no instance %s in %s of account %s", a.of.Instance, a.AWS.Region, a.Account)
+		return nil, exit.Misuse("instance %s not found in %s of account %s", a.of.Instance, a.AWS.Region, a.Account)
 	}
 	of, told := gather.ClusterOf(list[0].Tags)
 	switch {
 	case a.of.All || len(names) > 0 && (!told || slices.Contains(names, of)):
 		return names, nil
 	case len(names) > 0:
-		return nil, exit.Misuse("%s is of cluster %s, by its tags", a.of.Instance, of)
+		return nil, exit.Misuse("%s belongs to cluster %s (by its tags)", a.of.Instance, of)
 	case !told:
-		return nil, exit.Misuse("no tag of %s tells whose it is: --cluster names its cluster", a.of.Instance)
+		return nil, exit.Misuse("no tag of %s names its cluster: set --cluster", a.of.Instance)
 	}
 	return []string{of}, nil
 }

@@ -215,7 +215,7 @@ func TestAssistantIsRefused(t *testing.T) {
 		"two things to look at":                 {"diagnose", map[string]any{"path": ".", "clusters": []string{"prod"}}, "give clusters or path, not both"},
 		"no plan":                               {"preflight", map[string]any{"path": "."}, "nothing to check: give plan, launchTemplate or subnet"},
 		"a plan that is none":                   {"preflight", map[string]any{"path": ".", "plan": "[nothing"}, "the plan: "},
-		"two plans":                             {"preflight", map[string]any{"path": ".", "plan": "{}", "launchTemplate": "lt-0abc"}, "one thing is judged at a time"},
+		"two plans":                             {"preflight", map[string]any{"path": ".", "plan": "{}", "launchTemplate": "lt-0abc"}, "cannot be used together"},
 		"a text without words":                  {"explain", map[string]any{"text": " \n"}, "the text is empty"},
 		"a world that extends another folder's": {"diagnose", map[string]any{"path": "world.yaml"}, "path escapes"},
 		"a world that extends a device":         {"diagnose", map[string]any{"path": "zero.yaml"}, "want the relative path of a YAML file"},

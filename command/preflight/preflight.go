@@ -102,7 +102,7 @@ func (a Asked) plan() (preflight.Plan, error) {
 	var err error
 	switch {
 	case (a.File != "" || a.Text != "") && a.Template != "":
-		return p, exit.Misuse("--file and --launch-template: one thing is judged at a time")
+		return p, exit.Misuse("--file and --launch-template cannot be used together")
 	case a.Text != "":
 		if p, err = preflight.Parse([]byte(a.Text)); err != nil {
 			return p, exit.Misuse("the plan: %w", err)
@@ -116,7 +116,7 @@ func (a Asked) plan() (preflight.Plan, error) {
 			return p, exit.Misuse("--launch-template %w", err)
 		}
 	case len(subnets) > 1:
-		return p, exit.Misuse("--subnet: one subnet is judged at a time; several say where the nodes of --launch-template would stand")
+		return p, exit.Misuse("--subnet: one subnet at a time; several need --launch-template")
 	default:
 		if p, err = preflight.ParseSubnet(a.Subnets); err != nil {
 			return p, exit.Misuse("--subnet %w", err)
@@ -127,7 +127,7 @@ func (a Asked) plan() (preflight.Plan, error) {
 		return p, nil
 	}
 	if p.Kind != preflight.LaunchTemplate {
-		return p, exit.Misuse("--subnet: a %s names its subnets itself", p.Kind)
+		return p, exit.Misuse("--subnet cannot be used with a %s, which lists its subnets", p.Kind)
 	}
 	for _, id := range subnets {
 		if _, err := preflight.ParseSubnet(id); err != nil {
@@ -141,7 +141,7 @@ func (a Asked) plan() (preflight.Plan, error) {
 func readPlan(path string) (preflight.Plan, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return preflight.Plan{}, exit.Misuse("--file %s: there is no such file, or it cannot be read", path)
+		return preflight.Plan{}, exit.Misuse("--file %s: no such file, or not readable", path)
 	}
 	p, err := preflight.Parse(data)
 	if err != nil {
@@ -166,7 +166,7 @@ func clusterFor(p preflight.Plan, asked string, there []string) (string, error) 
 		return name, nil
 	}
 	if len(there) != 1 {
-		return "", exit.Misuse("for which cluster? --cluster names one of %s", strings.Join(there, ", "))
+		return "", exit.Misuse("no cluster given: set --cluster to one of %s", strings.Join(there, ", "))
 	}
 	return there[0], nil
 }

@@ -92,13 +92,13 @@ func TestPreflight(t *testing.T) {
 			"WOULD BE REFUSED eks-workshop · The launch template names no image", ""},
 		{"a planned subnet", `{"VpcId": "vpc-0a1b2c3d4e5f60718", "CidrBlock": "10.43.0.0/20", "AvailabilityZone": "us-west-2a"}`, Asked{}, exit.Causes,
 			"WOULD BE REFUSED eks-workshop · The range is not in the VPC's", ""},
-		{"a NodePool that names its subnets, and others", storyPool(natSubnet), Asked{Subnets: natSubnet}, exit.BadInput, "", "--subnet: a NodePool names its subnets itself\n"},
+		{"a NodePool that names its subnets, and others", storyPool(natSubnet), Asked{Subnets: natSubnet}, exit.BadInput, "", "--subnet cannot be used with a NodePool, which lists its subnets\n"},
 		{"YAML that is none", "apiVersion: karpenter.sh/v1\nkind: [NodePool\n", Asked{}, exit.BadInput, "", "it is not YAML: line 1: did not find expected ',' or ']'\n"},
-		{"two things", storyNodegroup(natSubnet, ""), Asked{Template: "lt-0abc"}, exit.BadInput, "", "--file and --launch-template: one thing is judged at a time\n"},
+		{"two things", storyNodegroup(natSubnet, ""), Asked{Template: "lt-0abc"}, exit.BadInput, "", "--file and --launch-template cannot be used together\n"},
 		{"a field that nobody has", storyNodegroup(natSubnet, `, "instanceType": "m5.large"`), Asked{}, exit.BadInput, "", "plan.json: instanceType: create-nodegroup has no such field\n"},
 		{"another cluster", strings.Replace(storyNodegroup(natSubnet, ""), "eks-workshop", "staging", 1), Asked{}, exit.BadInput, "", "there is no cluster staging here, only eks-workshop\n"},
 		{"another cluster than the one asked for", storyNodegroup(natSubnet, ""), Asked{Cluster: "staging"}, exit.BadInput, "", "--cluster staging: the file is for eks-workshop\n"},
-		{"no file", "", Asked{File: "/nowhere.json"}, exit.BadInput, "", "--file /nowhere.json: there is no such file, or it cannot be read\n"},
+		{"no file", "", Asked{File: "/nowhere.json"}, exit.BadInput, "", "--file /nowhere.json: no such file, or not readable\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.asked.File == "" {
@@ -123,7 +123,7 @@ func TestPreflightWithoutFile(t *testing.T) {
 		{"a launch template that is not there", Asked{Template: "lt-0dead000000000000:3"}, exit.Causes, "WOULD BE REFUSED eks-workshop · The launch template does not exist", ""},
 		{"an unknown version", Asked{Template: "lt-0dead:newest"}, exit.BadInput, "", `"newest" is no version of a launch template: write its number, $Latest or $Default` + "\n"},
 		{"no launch template", Asked{Template: "workers"}, exit.BadInput, "", "want the id of a launch template and its version, lt-0abc:7\n"},
-		{"two subnets", Asked{Subnets: natSubnet + "," + walledOff}, exit.BadInput, "", "--subnet: one subnet is judged at a time; several say where the nodes of --launch-template would stand\n"},
+		{"two subnets", Asked{Subnets: natSubnet + "," + walledOff}, exit.BadInput, "", "--subnet: one subnet at a time; several need --launch-template\n"},
 		{"no subnet", Asked{Subnets: "private-a"}, exit.BadInput, "", "want a subnet's id, subnet-0abc\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func (s Subject) IsWorld() (bool, error) {
 	}
 	info, err := stat(s.Path)
 	if err != nil {
-		return false, exit.Misuse("%s: there is no such folder or file", s.Path)
+		return false, exit.Misuse("%s: no such folder or file", s.Path)
 	}
 	return !info.IsDir(), nil
 }
@@ -52,7 +52,7 @@ func (s Subject) Capture(notes io.Writer) (*capture.Capture, error) {
 		open = func() (*capture.Capture, error) {
 			folder, err := s.Root.OpenRoot(s.Path)
 			if err != nil {
-				return nil, exit.Misuse("%s: it cannot be read as a folder", s.Path)
+				return nil, exit.Misuse("%s: not readable as a folder", s.Path)
 			}
 			defer folder.Close()
 			return capture.OpenIn(folder, s.Path, time.Now())

@@ -48,7 +48,7 @@ input; 130 interrupted.`,
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
-				return exit.Misuse("one story at a time: %q is one too many", args[1])
+				return exit.Misuse("one story at a time: unexpected argument %q", args[1])
 			case len(args) == 1 && !slices.Contains(append(demo.Stories(), "all"), demo.Named(args[0])):
 				return noStory(args[0])
 			case o.Rate < 0:

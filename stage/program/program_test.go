@@ -19,7 +19,7 @@ func TestDemoMistyped(t *testing.T) {
 		{[]string{"demo", "zoen"}, "rollcall: there is no story zoen; did you mean zone?\n"},
 		{[]string{"demo", "rout"}, "rollcall: there is no story rout; did you mean route?\n"},
 		{[]string{"demo", "x"}, "rollcall: there is no story x, only route, spot, ips, zone, karpenter, organization and all\n"},
-		{[]string{"demo", "zone", "ips"}, "rollcall: one story at a time: \"ips\" is one too many\n"},
+		{[]string{"demo", "zone", "ips"}, "rollcall: one story at a time: unexpected argument \"ips\"\n"},
 		{[]string{"demo", "--rate", "-1"}, "rollcall: --rate -1: want more than 0\n"},
 		{[]string{"demo", "zone", "--logs", file}, "rollcall: --logs: mkdir program_test.go: not a directory\n"},
 	} {
