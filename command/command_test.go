@@ -264,7 +264,7 @@ func TestDeploymentCommands(t *testing.T) {
 		return status, o.String(), e.String()
 	}
 	status, out, errs := run("doctor")
-	if status != exit.Healthy || errs != "" || !strings.Contains(out, "✓ rule: 26 OK\n") || !strings.Contains(out, "✓ cluster eks-workshop: reader has access\n") {
+	if status != exit.Healthy || errs != "" || !strings.Contains(out, "✓ rules: 26 OK\n") || !strings.Contains(out, "✓ cluster eks-workshop: reader has access\n") {
 		t.Errorf("doctor: status %d, %s%s", status, out, errs)
 	}
 	secret, ok := s.SecretFor(config.SlackSecretARN)

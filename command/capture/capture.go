@@ -75,7 +75,7 @@ func Open(dir string, now time.Time) (*Capture, error) {
 	root, err := os.OpenRoot(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &Error{dir, "there is no such folder"}
+		return nil, &Error{dir, "no such folder"}
 	case err != nil:
 		return nil, &Error{dir, fmt.Sprintf("it cannot be read as a folder: %v", err)}
 	}
@@ -113,7 +113,7 @@ func OpenIn(root *os.Root, dir string, now time.Time) (*Capture, error) {
 	}
 	if c.Time.IsZero() {
 		if c.Time = times.newest(now); c.Time.IsZero() {
-			c.warn("no file holds a time, and there is no time.txt: the capture is taken to be of now")
+			c.warn("no file has a time, and there is no time.txt: assuming now")
 			c.Time = now
 		}
 	}

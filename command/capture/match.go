@@ -178,7 +178,7 @@ func (c *Capture) identify() {
 	}
 	if c.Region == "" {
 		c.Region = noRegion
-		c.warn("no file tells the region: it is taken to be %s", noRegion)
+		c.warn("no file has the region: assuming %s", noRegion)
 	}
 }
 

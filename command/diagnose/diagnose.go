@@ -282,7 +282,7 @@ func (a *Account) names(ctx context.Context) ([]string, error) {
 	}
 	list, failed := a.reader().Find(ctx, []string{a.of.Instance}, nil)
 	if failed != nil {
-		return nil, fmt.Errorf("%s cannot be looked at: %s", a.of.Instance, result.Reason(*failed))
+		return nil, fmt.Errorf("%s cannot be read: %s", a.of.Instance, result.Reason(*failed))
 	}
 	if len(list) == 0 {
 		return nil, exit.Misuse("instance %s not found in %s of account %s", a.of.Instance, a.AWS.Region, a.Account)

@@ -41,6 +41,7 @@ import (
 	"rollcall/shared/s3"
 	"rollcall/shared/shell"
 	"rollcall/shared/slack/hook"
+	"rollcall/shared/slack/slacktext"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
@@ -672,7 +673,7 @@ func Print(w io.Writer, list []Finding) error {
 				continue
 			}
 			if n := count[part]; n > 1 {
-				fmt.Fprintf(&b, "%s %s: %d OK\n", mark(Well), part, n)
+				fmt.Fprintf(&b, "%s %s: %d OK\n", mark(Well), slacktext.Plural(part), n)
 			} else {
 				fmt.Fprintf(&b, "%s %s: %s\n", mark(Well), f.title(), f.Says)
 			}
@@ -774,7 +775,7 @@ func (c Clients) table(ctx context.Context, there []functionOf) []Finding {
 func refusedDelivery(cluster string, r outbox.Refusal) Finding {
 	f := Finding{
 		Part: "delivery", Name: cluster, State: Wrong, Says: fmt.Sprintf("%s has rejected messages about %s since %s: %s (%d times)", r.Target, cluster, r.Since.UTC().Format("2006-01-02 15:04 UTC"), r.Code, r.Times),
-		Do: "It is tried again by itself within a quarter of an hour of what is mended.",
+		Do: "It is retried automatically, within 15 minutes of the fix.",
 	}
 	if r.Target == outbox.ToBus {
 		f.Do = "Look at the event bus's policy and quota. " + f.Do
@@ -910,7 +911,7 @@ func (c Clients) relay(ctx context.Context, cluster *types.Cluster, by functionO
 		if vpc.EndpointPublicAccess {
 			again.Says = "does not exist, and the public endpoint of the API of " + aws.ToString(cluster.Name) + " is open to " + strings.Join(vpc.PublicAccessCidrs, ", ") + " alone: its nodes, pods and volumes cannot be read from the functions' addresses, which are AWS's"
 			if by.setting(config.InVPC) == "on" {
-				again.State, again.Says = Unknown, "does not exist, and the public endpoint of the API of "+aws.ToString(cluster.Name)+" is open to "+strings.Join(vpc.PublicAccessCidrs, ", ")+" alone: whether the address of the functions' NAT gateway is among these is not looked at"
+				again.State, again.Says = Unknown, "does not exist, and the public endpoint of the API of "+aws.ToString(cluster.Name)+" is open to "+strings.Join(vpc.PublicAccessCidrs, ", ")+" alone: whether the address of the functions' NAT gateway is among these is not checked"
 			}
 		}
 		if !vpc.EndpointPrivateAccess {

@@ -260,7 +260,7 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 		"Slack refuses what is told": {damage: func(p *deployed) {
 			s := store.New(dynamodb.NewFromConfig(p.AsAdmin()), p.Template.Tables[0].Name)
 			p.must(nil, s.SaveClusterRecord(p.t.Context(), outbox.ClusterRecord{Cluster: "eks-workshop", Refusals: []outbox.Refusal{{Target: outbox.ToChannel(channel), Code: "is_archived", Since: time.Unix(1e9, 0), Times: 7}}}))
-		}, want: []string{"delivery eks-workshop slack/" + channel + " has rejected messages about eks-workshop since 2001-09-09 01:46 UTC: is_archived (7 times)"}, do: "tried again by itself"},
+		}, want: []string{"delivery eks-workshop slack/" + channel + " has rejected messages about eks-workshop since 2001-09-09 01:46 UTC: is_archived (7 times)"}, do: "retried automatically"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -925,13 +925,13 @@ func TestEachThingThatCanBeWrongWithASpoke(t *testing.T) {
 		"a cluster that is not there": {deployed: func(p *deployed) { p.settings[string(config.Clusters)] = "eks-workshop," + payments.Qualify("staging") },
 			want: []string{"cluster 222233334444/eu-west-1/staging does not exist, and the setting clusters names it"}, do: "make deploy"},
 		"opted in to deletes at the hub alone": {deployed: func(p *deployed) { p.settings[string(config.Cleanup)] = optedIn[string(config.Cleanup)] },
-			want: []string{named + "a cluster of it has opted in at the hub (cleanup), and there is no role rollcall-cleaner-eu-west-1 there: nothing of that is done"},
+			want: []string{named + "a cluster of it has opted in at the hub (cleanup), and there is no role rollcall-cleaner-eu-west-1 there: none of it takes effect"},
 			do:   `SPOKE='222233334444/eu-west-1' SET="cleanup=222233334444/eu-west-1/eks-workshop=delete"`},
 		"opted in to remedies at the hub alone": {deployed: func(p *deployed) {
 			for k, v := range remedied {
 				p.settings[k] = v
 			}
-		}, want: []string{named + "a cluster of it has opted in at the hub (remedies), and there is no role rollcall-remediator-eu-west-1 there: nothing of that is done"},
+		}, want: []string{named + "a cluster of it has opted in at the hub (remedies), and there is no role rollcall-remediator-eu-west-1 there: none of it takes effect"},
 			do: `SPOKE='222233334444/eu-west-1' SET="remedies=`},
 		"opted in to deletes in the spoke alone": {deployed: func(p *deployed) { p.spokes[0].OptedIn = optedIn },
 			want: []string{named + "it has a role rollcall-cleaner-eu-west-1 that changes things, and no cluster of it has opted in at the hub (cleanup)"}, do: "make deploy-spoke HUB="},

@@ -130,7 +130,7 @@ func (h hub) changing(ctx context.Context, e Elsewhere, s config.Spoke) []Findin
 		switch missing := coded(err, "NoSuchEntity"); {
 		case missing && len(grants) > 0:
 			list = append(list, Finding{
-				Part: "spoke", Name: called(s), State: Wrong, Says: fmt.Sprintf("a cluster of it has opted in at the hub (%s), and there is no role %s there: nothing of that is done", x.what, name),
+				Part: "spoke", Name: called(s), State: Wrong, Says: fmt.Sprintf("a cluster of it has opted in at the hub (%s), and there is no role %s there: none of it takes effect", x.what, name),
 				Do: "Deploy it again with what its clusters opted in to, with that account's credentials.", Command: h.deploySpoke(s, f.words(x.settings)),
 			})
 		case missing:
@@ -662,7 +662,7 @@ func (c Clients) rule(ctx context.Context, f functionOf, w waker, bus string, na
 		// PutRule takes a rule's targets as they are (EventBridge API reference, PutRule).
 		return redeploy(Finding{
 			Part: "rule", Name: name, Says: "has another pattern than this release's. " + w.why,
-			Do: "Deploy this release again. If CloudFormation finds nothing to change, somebody changed it by hand: aws events put-rule --name '" + name + "'" + more +
+			Do: "Deploy this release again. If CloudFormation finds nothing to change, it was changed by hand: aws events put-rule --name '" + name + "'" + more +
 				" --event-pattern '" + w.pattern + "'",
 		})
 	}

@@ -305,7 +305,7 @@ type clusterRow struct {
 }
 
 // unlooked stands for the clusters of a spoke that could not be looked at.
-const unlooked = "(not looked at)"
+const unlooked = "(not checked)"
 
 // rows are the clusters of some findings, each with the worst that is said of it and of its
 // spoke: one that cannot be looked at is not well.

@@ -382,7 +382,7 @@ func Show(w io.Writer, inc incident.Incident, now time.Time) error {
 		if inc.Ack.In != "" {
 			in = " in " + inc.Ack.In
 		}
-		line("Taken by", cmp.Or(person(inc.Ack.By.Name, inc.Ack.By.ID), "somebody")+in+" at "+inc.Ack.At.UTC().Format(minute))
+		line("Acked by", cmp.Or(person(inc.Ack.By.Name, inc.Ack.By.ID), "unknown")+in+" at "+inc.Ack.At.UTC().Format(minute))
 	}
 	if inc.Mute != nil && inc.Mute.Until.After(now) {
 		line("Muted", "until "+inc.Mute.Until.UTC().Format(minute)+" by "+person(inc.Mute.By.Name, inc.Mute.By.ID))

@@ -257,7 +257,7 @@ func TestShow(t *testing.T) {
             aws ec2 create-route
   Changed   2026-11-20 15:10 UTC ann called DeleteRoute on rtb-2
   Remedies  2026-11-20 15:21 : offered
-  Taken by  U1 at 2026-11-20 15:22
+  Acked by  U1 at 2026-11-20 15:22
   Muted     until 2026-11-20 16:00 by ann
   Unread    network acls: ec2:DescribeNetworkAcls denied
 `

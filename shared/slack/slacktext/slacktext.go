@@ -163,10 +163,11 @@ func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return Number(n) + " " + plural(noun)
+	return Number(n) + " " + Plural(noun)
 }
 
-func plural(noun string) string {
+// Plural returns the plural of a noun: instances, batches, policies.
+func Plural(noun string) string {
 	switch {
 	case strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "ss"):
 		return noun + "es"
