@@ -235,7 +235,7 @@ func TestWeeklyFitsWhateverThereIs(t *testing.T) {
 					"🔴 Week of 16 Nov: 2,512 of 2,530 launches joined; " + slacktext.Count(2*n, "incident") + ", " + number + " open; nothing checked for 32 h",
 					"Fix WWW", "Approve or refuse 1 plan", "Find out what was not checked", "Make room in ", "Fix what Slack rejects",
 					"Not checked", "No cluster was checked for 32 h", "Could not be read", "Rollcall's own faults", "Launches\u20032,512 joined", "11 did not join",
-					"Checks\u200323,900 of " + slacktext.Count(n, "cluster"), number + pickOne(n, " cluster", " clusters") + " left out for lack of time", "Open now", "Closed", "Silenced",
+					"Checks\u200323,900 in " + slacktext.Count(n, "cluster"), number + pickOne(n, " cluster", " clusters") + " left out for lack of time", "Open now", "Closed", "Silenced",
 					"Remedies\u2003add-nat-route waits for approval", "The days from 16 Nov to 22 Nov, in UTC.",
 				} {
 					if !strings.Contains(said, want) {
@@ -261,7 +261,7 @@ func TestWeeklyFitsWhateverThereIs(t *testing.T) {
 				// A card of Teams has what to do, the counts, and what was not looked at.
 				event := WeekEvent(s)
 				card, err := message.ToTeams(message.Event{ID: "x", Week: &message.Week{Result: event.Result, To: event.To}, Words: event.Words})
-				for _, want := range []string{"2,530 launches joined; " + slacktext.Count(2*n, "incident"), "Fix WWW", "Make room in ", "2,512 joined", "23,900 of", "Not checked", "No cluster was checked for 32 h"} {
+				for _, want := range []string{"2,530 launches joined; " + slacktext.Count(2*n, "incident"), "Fix WWW", "Make room in ", "2,512 joined", "23,900 in", "Not checked", "No cluster was checked for 32 h"} {
 					if err != nil || !strings.Contains(string(card), want) {
 						t.Errorf("the card of %d bytes does not say %q, %v", len(card), want, err)
 					}
