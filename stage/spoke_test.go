@@ -125,7 +125,7 @@ func TestRemedyInASpoke(t *testing.T) {
 			}
 		}
 		// The account has no such role: no API is called, and what to deploy is said.
-		r.until("that there is no role", says("is denied", "make deploy-spoke", payments.String()))
+		r.until("that there is no role", says("does not trust Rollcall", "make deploy-spoke", payments.String()))
 		if list := r.theirRuns(); len(list) > 0 || r.theirOffer().State == incident.Offered {
 			t.Fatalf("offered %+v, run %+v", r.theirOffer(), list)
 		}
