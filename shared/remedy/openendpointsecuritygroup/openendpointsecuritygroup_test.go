@@ -319,7 +319,7 @@ func TestSaysWhichHost(t *testing.T) {
 func TestSaysWhyNoNodes(t *testing.T) {
 	for want, change := range map[string]func(*snapshot.Instance){
 		"None of the instances is running any longer, so their security groups are unknown.": func(i *snapshot.Instance) { i.State = "terminated" },
-		"The instances have no security group in common but the VPC's default one.":    func(i *snapshot.Instance) { i.Groups = []string{"sg-0of-" + i.ID} },
+		"The instances have no security group in common but the VPC's default one.":          func(i *snapshot.Instance) { i.Groups = []string{"sg-0of-" + i.ID} },
 	} {
 		s, of := shutOut()
 		change(snapshottest.Instance(s, remedytest.Stuck))
