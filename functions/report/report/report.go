@@ -311,7 +311,7 @@ func (p *invocation) group(ctx context.Context, id string) members {
 	return m
 }
 
-var errNotAsked = errors.New("Slack did not answer the previous request")
+var errNotAsked = errors.New("no answer from Slack to the previous request")
 
 // members asks Slack. Presses are decided before anything is recorded: a Slack
 // that hangs must not take the time for that.

@@ -52,7 +52,7 @@ func NewResponder(api string, via http.RoundTripper) Responder {
 // channel.
 var (
 	ErrElsewhere = errors.New("the response_url is not a Slack address: it was not called")
-	ErrNotTaken  = errors.New("Slack rejected the response")
+	ErrNotTaken  = errors.New("rejected by Slack")
 )
 
 // ours reports whether an address is one by which Slack takes answers.
