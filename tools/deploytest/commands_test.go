@@ -169,7 +169,7 @@ func TestCommandsWithoutCredentials(t *testing.T) {
 func TestCommandsOfWrongMakeLines(t *testing.T) {
 	dir, env := checkout(t), withoutAWS(t)
 	for line, want := range map[string]string{
-		"make deploy": "CHANNEL: is not set. Id of the Slack channel, like C0123456789. Required. (make … CHANNEL=C0123456789)",
+		"make deploy": "CHANNEL: is not set. Id of the Slack channel, like C0123456789. Required, unless targets get the messages",
 		"make diff":   "CHANNEL: is not set.",
 		`make deploy CHANNEL=C0123456789 SET="jointime=4m"`:                                `jointime: is not a setting of Rollcall; did you mean joinTime? (make … SET="joinTime=…")`,
 		`make deploy CHANNEL=C0123456789 SET="joinTime=4h"`:                                `joinTime: 4h0m0s is outside 1m0s to 15m0s.`,
