@@ -288,9 +288,8 @@ func notReady(s *facts.View, u use, w state) finding.Finding {
 		}
 		f.Evidence = append(f.Evidence, instead(s, *w.class, w.of)...)
 		if key, value, n := otherValue(s, w); n > 0 {
-			has := fmt.Sprintf("%d %s %s=%s", n, phrase.Plural(n, "subnet has", "subnets have"), key, phrase.Clip(value))
-			f.Why += " " + has + "."
-			f.Fix.Text += fmt.Sprintf(" If the class means %s=%s, change its term instead: a new value takes those subnets away from whatever selects by this one.", key, phrase.Clip(value))
+			f.Fix.Text = fmt.Sprintf("%d %s %s=%s: does the class mean %s? Then change its term. Else tag each <subnet> that nothing else selects.",
+				n, phrase.Plural(n, "subnet has", "subnets have"), key, phrase.Clip(value), phrase.Plural(n, "it", "these"))
 		}
 		f.Evidence = append(f.Evidence, accessUnread(s, *w.class)...)
 	}

@@ -24,7 +24,7 @@ func TestAskOnTheStage(t *testing.T) {
 		want                  []string
 	}
 	for _, test := range []step{
-		{"help", stage.Dev, "/rollcall", "What you can ask Rollcall", []string{"Only visible to you", "/rollcall silence cluster=prod for 2h"}},
+		{"help", stage.Dev, "/rollcall", "Rollcall commands", []string{"Only visible to you", "/rollcall silence cluster=prod for 2h"}},
 		{"wrong", stage.Dev, "/rollcall silence cluster=eks-workshop for 3d", "needs a reason", nil},
 		{"slip", stage.Dev, "/rollcall silence cluster=eks-workshp for 2h", "not among the clusters", []string{"Looking…"}},
 		{"status", stage.Dev, "/rollcall status", "incident open", []string{"1 cluster watched", "message"}},
