@@ -774,7 +774,7 @@ func (st *organizationStory) admitted(ctx context.Context, n *narrator) error {
 	var m fakeslack.Message
 	if err := n.wait(ctx, "waiting for the message that the cluster of payments rejects the new role", func() (bool, error) {
 		var said bool
-		m, said = st.messageFor(paymentsName, "rejects Rollcall's credentials", "before the reader's stack was deleted")
+		m, said = st.messageFor(paymentsName, "rejects Rollcall's credentials", "older than a redeployed reader stack")
 		return said, st.most(4)
 	}); err != nil {
 		return err

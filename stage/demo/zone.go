@@ -33,7 +33,7 @@ const (
 // zoneSays is what the message must say, in the words that a person understands
 // at once. Each is looked for by itself.
 func zoneSays() []string {
-	return []string{zoneVolume, zoneClaim, zoneLost, "desired is 2", "zones in use are 3"}
+	return []string{zoneVolume, zoneClaim, zoneLost, "desired 2", "spread over 3 zones"}
 }
 
 // zoneNeighbours are the volumes that look like the stranded one and are not:
