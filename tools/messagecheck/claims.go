@@ -371,7 +371,7 @@ func claimsOfCounts() []claim {
 			slices.Sort(all)
 			return len(slices.Compact(all)), true
 		})},
-		{form(`\bno node there: desired is (\d+), zones in use are (\d+)`), func(s said) string {
+		{form(`\bno node there \(desired (\d+), spread over (\d+) zones\)`), func(s said) string {
 			for _, list := range s.facts.Groups {
 				for _, g := range list {
 					if g.Desired == amount(s.m[1]) && len(g.Zones) == amount(s.m[2]) {
