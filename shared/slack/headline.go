@@ -147,7 +147,7 @@ func failing(i incident.Incident, t tally) (colour, what string) {
 	}
 }
 
-// ownFailure tells a check whose finding fails something by itself, whether nodes
+// ownFailure recognizes a check whose finding fails something by itself, whether nodes
 // join or not: a subnet without addresses keeps pods from starting, a zone volumes
 // from being used.
 func ownFailure(id checkid.ID) bool { return catalog.Meaning(id).Breaks.ByItself() }
@@ -160,7 +160,7 @@ func withoutFailures(i incident.Incident, c catalog.Confidence) (colour, what st
 		return red, title(i)
 	case catalog.Addresses:
 		if worse(i) {
-			return red, title(i) + pick(i.Key.Check == checkid.IPLeakedInterfaces, ", and few are left", "")
+			return red, title(i) + pick(i.Key.Check == checkid.IPLeakedInterfaces, ", and too few are left", "")
 		}
 		return orange, title(i)
 	case catalog.Pods:

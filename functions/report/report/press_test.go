@@ -1128,7 +1128,7 @@ func TestWorkspaceHas(t *testing.T) {
 		"nor either":                            {report.Workspace{}, of("", ""), false},
 		"the organization says it of the press": {ours, of("T9", "E1"), true},
 	} {
-		if got := has(test.w, test.p.Home, test.p.Enterprise); got != test.want {
+		if got := inWorkspace(test.w, test.p.Home, test.p.Enterprise); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -186,7 +186,7 @@ func (p *invocation) mayPress(ctx context.Context, press report.Press) response.
 	switch {
 	case unread != "":
 		return response.Who{May: response.Unplaced, Says: unread}
-	case !has(own, press.Home, press.Enterprise):
+	case !inWorkspace(own, press.Home, press.Enterprise):
 		return response.Who{May: response.Foreign}
 	case rules:
 		return p.isListed(ctx, p.approvers, press.User.ID)
@@ -549,7 +549,7 @@ func (p *invocation) mayAsk(ctx context.Context, c report.Command) response.Who 
 		return response.Who{}
 	case unread != "":
 		return response.Who{May: response.Unplaced, Says: unread}
-	case !has(own, c.Home, c.Enterprise):
+	case !inWorkspace(own, c.Home, c.Enterprise):
 		return response.Who{May: response.Foreign}
 	}
 	if who := p.isMember(ctx, c.User.ID); who.May != response.MayYes {
@@ -827,9 +827,9 @@ func (h handler) allNamed(ctx context.Context) handler {
 	return h
 }
 
-// has reports whether a user is of the workspace, or of its organization. Who Slack says
+// inWorkspace reports whether a user is of the workspace, or of its organization. Who Slack says
 // nothing of is not.
-func has(w report.Workspace, home, enterprise string) bool {
+func inWorkspace(w report.Workspace, home, enterprise string) bool {
 	switch {
 	case w.ID == "" || home == "":
 		return false

@@ -1,4 +1,4 @@
-// Package inbox is what wakes a function: batches of messages, whose they are, and the
+// Package inbox is what wakes a function: batches of messages, their owner, and the
 // messages by which Rollcall reminds itself. Package event reads what they say, of which
 // those that only send, or pass on, need nothing.
 package inbox
@@ -81,7 +81,7 @@ func Batch(raw []byte) (messages []Message, ok bool) {
 	return messages, true
 }
 
-// Answer tells Lambda which messages of a batch to give back to their queue.
+// Answer lists for Lambda the messages of a batch to return to their queue.
 type Answer struct {
 	Failures []Failed `json:"batchItemFailures"`
 }
@@ -101,7 +101,7 @@ func Failures(ids []string) Answer {
 	return a
 }
 
-// Source tells our own messages from AWS's.
+// Source separates our own messages from AWS's.
 const Source = "rollcall"
 
 // The detail-types of what Rollcall asks of itself, or a person of it.
@@ -214,7 +214,7 @@ func (f *Forged) Error() string {
 	return fmt.Sprintf("%q comes from %s and says that it is of %s", f.Type, f.Envelope, f.Says)
 }
 
-// claims is what messages say of whose they are.
+// claims is what messages say of their owner.
 type claims struct {
 	Envelope
 	Key struct {
@@ -232,7 +232,7 @@ type said struct {
 	Affected  string `json:"affectedAccount"`    // AWS Health
 }
 
-// OriginOf tells whose a message of a queue or an event is, as the hub sees it.
+// OriginOf returns the owner of a message of a queue or of an event, as the hub sees it.
 //
 // An event of AWS is of the account and the region that its envelope names. No user can
 // write those: only AWS may use a source that begins with "aws.", EventBridge sets the
@@ -269,7 +269,7 @@ func OriginOf(body []byte, hub spoke.ID) (Origin, error) {
 	return Origin{Spoke: of.RelativeTo(hub)}, contradicted(c, of)
 }
 
-// ownSays tells whose an event or a message of ours is.
+// ownSays returns the owner that a message or an event of ours names.
 func ownSays(c claims, from, hub spoke.ID) (Origin, error) {
 	if from.Account != "" && from != hub {
 		return Origin{}, &Forged{Type: c.DetailType, Envelope: from, Says: "the hub, which alone sends such"}
