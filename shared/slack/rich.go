@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,8 +136,10 @@ func (l *line) id(id string, style *slackgo.RichTextSectionTextStyle) *line {
 	return l.link(address, id, style)
 }
 
+// link appends a link. Slack refuses one with an empty text: what another version wrote may
+// have a name of spaces or invisible characters only.
 func (l *line) link(address, text string, style *slackgo.RichTextSectionTextStyle) *line {
-	l.items = append(l.items, slackgo.NewRichTextSectionLinkElement(address, text, style))
+	l.items = append(l.items, slackgo.NewRichTextSectionLinkElement(address, cmp.Or(text, "link"), style))
 	return l
 }
 

@@ -948,3 +948,14 @@ func TestTaintIsNoCall(t *testing.T) {
 		}
 	}
 }
+
+// TestLinkHasText: Slack refuses a message with a link that has an empty text. A field that
+// another version wrote can be a name of invisible characters only.
+func TestLinkHasText(t *testing.T) {
+	i := incidentOf(noEgress(), launches(1, report.Missed))
+	i.Owner = ownership.Owner{{Field: " \u200b", Text: "x", URL: "https://wiki.example.com/x"}}
+	m := Render(i, Options{Now: began})
+	for _, problem := range problems(m) {
+		t.Error(problem)
+	}
+}
