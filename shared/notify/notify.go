@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"rollcall/shared/bus"
+	"rollcall/shared/checkid"
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
 	"rollcall/shared/queue"
@@ -714,9 +715,15 @@ func mergeChart(latest, ours *incident.Chart) *incident.Chart {
 }
 
 // recordCleanup records what a cleanup's summary changes: one message for each
-// cluster and day, edited as the day goes on.
+// cluster and day, edited as the day goes on, and a reply in the thread of each subnet
+// that has an incident for its leaked interfaces.
 func (c *Cluster) recordCleanup(ctx context.Context, list []outbox.Posting, s report.Summary) ([]outbox.Posting, error) {
-	renewed := outbox.Renew(list, s)
+	// Read here and not ahead: an incident may have been posted in this invocation.
+	incidents, err := c.Incidents.Incidents(ctx, c.name)
+	if err != nil {
+		return list, err
+	}
+	renewed := outbox.Renew(list, s, leakThreads(incidents, *s.Cleanup))
 	if len(renewed) == 0 {
 		c.Count("RepeatedSummaries", 1)
 	}
@@ -736,36 +743,55 @@ func (c *Cluster) recordCleanup(ctx context.Context, list []outbox.Posting, s re
 	return list, nil
 }
 
-// sayCleanup posts or edits the message of a cleanup. The error is of the
+// leakThreads are the messages of incidents for leaked interfaces, by subnet: those that were
+// not over before the day of a cleanup. A dry run frees nothing, and its report is no part of
+// how an incident ended.
+func leakThreads(incidents []incident.Incident, c report.Cleanup) map[string]outbox.Thread {
+	threads := map[string]outbox.Thread{}
+	if !c.Deletes() {
+		return threads
+	}
+	for _, i := range incidents {
+		over := !i.Resolved.IsZero() && i.Resolved.Before(c.Day)
+		if i.Key.Check == checkid.IPLeakedInterfaces && i.Delivery.TS != "" && !over {
+			threads[i.Key.Resource] = outbox.Thread{Channel: i.Delivery.Channel, TS: i.Delivery.TS}
+		}
+	}
+	return threads
+}
+
+// sayCleanup posts or edits the message of a cleanup, or its reply. The error is of the
 // record alone.
 func (c *Cluster) sayCleanup(ctx context.Context, post outbox.Posting) error {
 	m := slack.RenderSummary(post.Summary, outbox.Picture{})
-	if post.TS != "" && post.Channel == c.summariesOf(post.Summary.Cluster) && post.Digest == m.Digest() {
+	room := c.summariesOf(post.Summary.Cluster)
+	if post.Thread != "" {
+		room = post.Channel
+	}
+	if post.TS != "" && post.Channel == room && post.Digest == m.Digest() {
 		post.Dirty = false
 		_, err := c.savePosting(ctx, post)
 		return err
 	}
 	if post.TS == "" && !post.Sending.IsZero() { // cut off: Slack may have it
-		ts, err := c.search(ctx, slackapi.Search{Channel: c.summariesOf(post.Summary.Cluster), Tag: m.Tag, Since: post.Sending})
+		ts, err := c.search(ctx, slackapi.Search{Channel: room, Thread: post.Thread, Tag: m.Tag, Since: post.Sending})
 		if err != nil {
-			c.postingNotTaken(ctx, post, err)
-			return nil
+			return c.cleanupNotTaken(ctx, post, err)
 		}
-		post.Channel, post.TS = c.summariesOf(post.Summary.Cluster), ts
+		post.Channel, post.TS = room, ts
 	}
 	if post.TS != "" {
 		err := c.Slack.Update(ctx, post.Channel, post.TS, m)
 		var e *slackapi.Error
-		switch moved := post.Channel != c.summariesOf(post.Summary.Cluster); {
+		switch {
 		case err == nil:
 			c.Count("SlackUpdates", 1)
-		case lost(err, post.Channel, c.summariesOf(post.Summary.Cluster)) && !moved && errors.As(err, &e) && e.Kind == slackapi.MessageGone:
+		case lost(err, post.Channel, room) && post.Channel == room && errors.As(err, &e) && e.Kind == slackapi.MessageGone:
 			// It was deleted: the rest of the day is not posted.
-		case lost(err, post.Channel, c.summariesOf(post.Summary.Cluster)):
+		case lost(err, post.Channel, room):
 			post.TS, post.Digest = "", "" // it is in a channel of before
 		default:
-			c.postingNotTaken(ctx, post, err)
-			return nil
+			return c.cleanupNotTaken(ctx, post, err)
 		}
 	}
 	if post.TS == "" {
@@ -774,23 +800,46 @@ func (c *Cluster) sayCleanup(ctx context.Context, post outbox.Posting) error {
 		if post, err = c.Postings.SavePosting(ctx, post); err != nil {
 			return err
 		}
-		ts, err := c.Slack.Post(ctx, c.summariesOf(post.Summary.Cluster), m)
+		ts, err := c.sendCleanup(ctx, room, post.Thread, m)
 		if err != nil {
-			c.postingNotTaken(ctx, post, err)
-			if errors.As(err, new(*slackapi.Error)) && !unsure(err) {
-				post.Sending = time.Time{} // Slack answered: nothing was sent
-				_, err = c.savePosting(ctx, post)
-				return err
+			if answered := errors.As(err, new(*slackapi.Error)) && !unsure(err); answered {
+				post.Sending = time.Time{} // nothing was sent
 			}
-			return nil
+			return c.cleanupNotTaken(ctx, post, err)
 		}
 		c.Count("SlackSummaries", 1)
-		post.Channel, post.TS = c.summariesOf(post.Summary.Cluster), ts
+		post.Channel, post.TS = room, ts
 	}
 	c.accepted(c.targetsOfSummary(post)...)
 	post.Digest, post.Dirty, post.Sending = m.Digest(), false, time.Time{}
 	_, err := c.savePosting(ctx, post)
 	return err
+}
+
+func (c *Cluster) sendCleanup(ctx context.Context, room, thread string, m slackapi.Message) (ts string, err error) {
+	if thread != "" {
+		return c.Slack.Reply(ctx, room, thread, m)
+	}
+	return c.Slack.Post(ctx, room, m)
+}
+
+// cleanupNotTaken deals with what Slack did not take of a cleanup. Where the thread is gone
+// with its message or its channel, it becomes a message of its own.
+func (c *Cluster) cleanupNotTaken(ctx context.Context, post outbox.Posting, err error) error {
+	if post.Thread != "" && lost(err, post.Channel, c.summariesOf(post.Summary.Cluster)) {
+		post.Thread, post.Channel, post.TS, post.Digest, post.Sending = "", "", "", "", time.Time{}
+		post, err = c.savePosting(ctx, post)
+		if err != nil {
+			return err
+		}
+		return c.sayCleanup(ctx, post)
+	}
+	c.postingNotTaken(ctx, post, err)
+	if post.Sending.IsZero() && post.TS == "" {
+		_, err = c.savePosting(ctx, post)
+		return err
+	}
+	return nil
 }
 
 // unsure reports whether Slack may have taken what it did not answer to.

@@ -581,6 +581,110 @@ func TestCleanupSaidOnce(t *testing.T) {
 	})
 }
 
+// freed is what a cleanup of 12 interfaces has in Slack.
+const freed = "🧹 eks-workshop · 36 addresses back in " + notifytest.Subnet + "; 12 interfaces of 4 terminated nodes"
+
+// TestCleanupInThread: what a cleanup freed in a subnet whose incident is posted is in that
+// thread, once, whatever call is cut off and whichever write fails; the channel has no
+// message beside the incident's.
+func TestCleanupInThread(t *testing.T) {
+	run := func(t *testing.T, b *bench) {
+		t.Helper()
+		b.must(0, leaking(""))
+		for i, step := range [][]report.Summary{{notifytest.Cleanup(5, 10)}, nil, {notifytest.Cleanup(15, 12)}, nil, nil} {
+			for try := range 2 {
+				failed, err := b.tell(5+5*i+try, step...)
+				expect.OK(t, err)
+				if len(failed) == 0 {
+					break
+				}
+			}
+		}
+		if posts := texts(b); len(posts) != 1 {
+			t.Errorf("the channel has %q, want the incident alone", posts)
+		}
+		expect.Same(t, "replies with what was freed", b.replies("🧹"), []string{freed})
+		expect.Equal(t, "thread", b.posting().Thread, b.incident().Delivery.TS)
+	}
+	for _, call := range []string{"none", "reply ", "update"} {
+		t.Run("cut off "+call, func(t *testing.T) {
+			b := newBench(t)
+			b.channel.Fail = notifytest.CutOff(call)
+			run(t, b)
+		})
+	}
+	for n := 1; n <= 6; n++ {
+		t.Run(fmt.Sprint("write ", n), func(t *testing.T) {
+			b := newBench(t)
+			b.Postings = &lapse{Summaries: b.store, at: n}
+			run(t, b)
+		})
+	}
+}
+
+// TestCleanupOutsideAThread: what has no thread of its own is a message in the channel.
+func TestCleanupOutsideAThread(t *testing.T) {
+	other := func(s report.Summary) report.Summary {
+		s.Cleanup.Subnets = append(s.Cleanup.Subnets, report.CleanupSubnet{Subnet: "subnet-0other", Zone: "us-west-2b", Interfaces: 2, Addresses: 6, Nodes: 1, Free: 20})
+		return s
+	}
+	dryRun := func(s report.Summary) report.Summary {
+		s.Cleanup.Mode = "dry-run"
+		return s
+	}
+	gone := slackapi.Error{Kind: slackapi.MessageGone, Method: "chat.postMessage", Code: "thread_not_found"}
+	for _, c := range []struct {
+		name    string
+		prepare func(b *bench)
+		told    report.Summary
+		channel []string
+		thread  []string
+	}{
+		{"no incident", func(*bench) {}, notifytest.Cleanup(5, 12), []string{freed}, nil},
+		{"another subnet as well", func(b *bench) { b.must(0, leaking("")) }, other(notifytest.Cleanup(5, 12)), []string{"🧹 eks-workshop · 6 addresses back in subnet-0other; 2 interfaces of 1 terminated node"}, []string{freed}},
+		{"dry run", func(b *bench) { b.must(0, leaking("")) }, dryRun(notifytest.Cleanup(5, 12)), []string{strings.Replace(freed, "36 addresses back", "dry run would free 36 addresses", 1)}, nil},
+		{"stopped as well", func(b *bench) { b.must(0, leaking("")) }, stopped(5), []string{"🔴 eks-workshop · the cleanup stopped and deleted nothing: 480 of 900 interfaces of vpc-0ab1c2d3e4f5a6b7c look leaked"}, []string{freed}},
+		{"in the channel already", func(b *bench) {
+			_, err := b.tell(0, notifytest.Cleanup(0, 11))
+			expect.OK(b.T, err)
+			b.must(1, leaking(""))
+		}, notifytest.Cleanup(5, 12), []string{freed}, nil},
+		{"incident of the day before", func(b *bench) {
+			b.must(-24*60, leaking(""))
+			b.must(-23*60, givenBack(""))
+		}, notifytest.Cleanup(5, 12), []string{freed}, nil},
+		{"its message was deleted", func(b *bench) {
+			b.must(0, leaking(""))
+			b.channel.Fail = fails("reply ", gone, 1)
+		}, notifytest.Cleanup(5, 12), []string{freed}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t)
+			c.prepare(b)
+			_, err := b.tell(5, c.told)
+			expect.OK(t, err)
+			var channel []string
+			for _, text := range texts(b) {
+				if strings.HasPrefix(text, "🧹") || strings.Contains(text, "cleanup stopped") {
+					channel = append(channel, text)
+				}
+			}
+			expect.Same(t, "the channel", channel, c.channel)
+			expect.Same(t, "the thread", b.replies("🧹"), c.thread)
+		})
+	}
+}
+
+// replies are the replies in threads that begin so.
+func (b *bench) replies(begin string) (list []string) {
+	for _, m := range b.channel.Messages {
+		if m.Thread != "" && strings.HasPrefix(m.Text, begin) {
+			list = append(list, m.Text)
+		}
+	}
+	return list
+}
+
 // The day's message is deleted: the rest of the day is not posted.
 func TestCleanupDeleted(t *testing.T) {
 	b := newBench(t)

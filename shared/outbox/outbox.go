@@ -166,6 +166,9 @@ type Posting struct {
 	Digest string `json:"digest,omitempty"`
 
 	Channel string `json:"channel,omitempty"`
+	// Thread is the timestamp of the incident's message in whose thread a cleanup is
+	// reported; empty for a message of its own.
+	Thread string `json:"thread,omitempty"`
 	// TS is the message's timestamp, its id in Slack; Sending is when it was
 	// about to be sent (see Said).
 	TS      string    `json:"ts,omitempty"`
@@ -265,29 +268,46 @@ func (p Posting) Published() Posting {
 	return p
 }
 
+// Thread is a message in Slack to which there can be replies.
+type Thread struct{ Channel, TS string }
+
 // Renew gives the postings of a cluster's cleanups that a newer summary changes
-// or makes. What is older than what is known changes nothing.
-func Renew(known []Posting, s report.Summary) []Posting {
+// or makes. What is older than what is known changes nothing. What came back to a subnet that
+// has a thread goes there: its incident's message says the count, and the channel need not
+// have it twice. Where a day of a subnet is once, it stays.
+func Renew(known []Posting, s report.Summary, threads map[string]Thread) []Posting {
 	var list []Posting
-	parts := Parts(s)
+	find := func(id string) (Posting, bool) {
+		i := slices.IndexFunc(known, func(p Posting) bool { return p.Summary.ID == id })
+		if i < 0 {
+			return Posting{Done: true}, false
+		}
+		return known[i], true
+	}
 	if s.Cleanup.Stopped == nil {
 		// A run went on: if one of this day had stopped, that is over.
-		for _, p := range known {
-			if p.Summary.ID == s.ID+"/stopped" && p.Summary.Cleanup.Stopped.Over.IsZero() && s.At.After(p.Summary.At) {
-				over, stop := *p.Summary.Cleanup, *p.Summary.Cleanup.Stopped
-				stop.Over = s.At
-				over.Stopped = &stop
-				p.Summary.Cleanup, p.Summary.At, p.Dirty = &over, s.At, true
-				list = append(list, p)
-			}
+		if p, ok := find(s.ID + "/stopped"); ok && p.Summary.Cleanup.Stopped.Over.IsZero() && s.At.After(p.Summary.At) {
+			over, stop := *p.Summary.Cleanup, *p.Summary.Cleanup.Stopped
+			stop.Over = s.At
+			over.Stopped = &stop
+			p.Summary.Cleanup, p.Summary.At, p.Dirty = &over, s.At, true
+			list = append(list, p)
 		}
 	}
-	for _, part := range parts {
-		have := Posting{Done: true}
-		for _, p := range known {
-			if p.Summary.ID == part.ID {
-				have = p
-			}
+	apart := func(subnet string) bool {
+		if _, ok := find(s.ID + "/" + subnet); ok {
+			return true
+		}
+		day, ok := find(s.ID)
+		inDay := ok && day.Summary.Cleanup != nil && slices.ContainsFunc(day.Summary.Cleanup.Subnets, func(x report.CleanupSubnet) bool { return x.Subnet == subnet })
+		_, has := threads[subnet]
+		return has && !inDay
+	}
+	for _, part := range Parts(s, apart) {
+		have, ok := find(part.ID)
+		if !ok && part.ID != s.ID && part.Cleanup.Stopped == nil {
+			in := threads[part.Cleanup.Subnets[0].Subnet]
+			have.Channel, have.Thread = in.Channel, in.TS
 		}
 		if !part.At.After(have.Summary.At) {
 			continue
@@ -298,24 +318,39 @@ func Renew(known []Posting, s report.Summary) []Posting {
 	return list
 }
 
-// Parts are the messages of a cleanup: what came back, and, apart from it, that
-// a run stopped, as a person must look at that.
-func Parts(s report.Summary) []report.Summary {
+// Parts are the messages of a cleanup: that a run stopped, as a person must look at that; what
+// came back to each subnet that is reported apart; and what came back to the others. What waits
+// and what is kept is of the whole cluster, and in the last of them.
+func Parts(s report.Summary, apart func(subnet string) bool) []report.Summary {
 	if s.Cleanup == nil {
 		return nil
 	}
 	var parts []report.Summary
 	day := *s.Cleanup
-	if day.Stopped != nil {
-		stop := s
-		stop.ID += "/stopped"
-		stop.Cleanup = &report.Cleanup{Mode: day.Mode, Day: day.Day, VPC: day.VPC, Stopped: day.Stopped}
-		parts = append(parts, stop)
+	part := func(id string, c report.Cleanup) {
+		c.Mode, c.Day, c.VPC = day.Mode, day.Day, day.VPC
+		p := s
+		p.ID, p.Cleanup = id, &c
+		parts = append(parts, p)
 	}
-	day.Stopped = nil
+	if day.Stopped != nil {
+		part(s.ID+"/stopped", report.Cleanup{Stopped: day.Stopped})
+	}
+	rest := report.Cleanup{Nodes: day.Nodes}
+	for _, x := range day.Subnets {
+		if !apart(x.Subnet) {
+			rest.Subnets = append(rest.Subnets, x)
+			continue
+		}
+		part(s.ID+"/"+x.Subnet, report.Cleanup{Subnets: []report.CleanupSubnet{x}})
+		rest.Nodes = 0 // of the others together it was not counted
+	}
+	if len(rest.Subnets) > 0 {
+		part(s.ID, rest)
+	}
 	if len(day.Subnets) > 0 {
-		s.Cleanup = &day
-		parts = append(parts, s)
+		last := parts[len(parts)-1].Cleanup
+		last.Left, last.Kept = day.Left, day.Kept
 	}
 	return parts
 }

@@ -3,6 +3,7 @@ package outbox
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,7 +52,7 @@ func TestRenew(t *testing.T) {
 		{incidenttest.Cleaned(75, stop, 41), []said{{"cleanup/prod/2026-11-20/stopped", 0, true, false}, {"cleanup/prod/2026-11-20", 41, false, false}}},
 	} {
 		var got []said
-		for _, p := range Renew(known, step.s) {
+		for _, p := range Renew(known, step.s, nil) {
 			c := p.Summary.Cleanup
 			line := said{ID: p.Summary.ID, Stopped: c.Stopped != nil, IsOver: c.Stopped != nil && !c.Stopped.Over.IsZero()}
 			for _, s := range c.Subnets {
@@ -75,6 +76,34 @@ func TestRenew(t *testing.T) {
 	}
 	if stop.Over != (time.Time{}) {
 		t.Error("what was given is changed")
+	}
+}
+
+// TestParts: what waits and what is kept is of the whole cluster, and stands in one message.
+func TestParts(t *testing.T) {
+	day := incidenttest.Cleaned(0, nil, 0)
+	day.Cleanup.Left, day.Cleanup.Kept, day.Cleanup.Nodes = 3, map[string]int{"untagged": 2}, 5
+	for _, id := range []string{"subnet-a", "subnet-b", "subnet-c"} {
+		day.Cleanup.Subnets = append(day.Cleanup.Subnets, report.CleanupSubnet{Subnet: id, Nodes: 2})
+	}
+	type part struct {
+		ID                   string
+		Subnets, Nodes, Left int
+		Kept                 bool
+	}
+	for _, c := range []struct {
+		apart string
+		want  []part
+	}{
+		{"", []part{{"", 3, 5, 3, true}}},
+		{"subnet-b", []part{{"/subnet-b", 1, 0, 0, false}, {"", 2, 0, 3, true}}},
+		{"subnet-a subnet-b subnet-c", []part{{"/subnet-a", 1, 0, 0, false}, {"/subnet-b", 1, 0, 0, false}, {"/subnet-c", 1, 0, 3, true}}},
+	} {
+		var got []part
+		for _, p := range Parts(day, func(subnet string) bool { return strings.Contains(c.apart, subnet) }) {
+			got = append(got, part{strings.TrimPrefix(p.ID, day.ID), len(p.Cleanup.Subnets), p.Cleanup.Nodes, p.Cleanup.Left, p.Cleanup.Kept != nil})
+		}
+		expect.Same(t, "apart: "+c.apart, got, c.want)
 	}
 }
 

@@ -243,6 +243,9 @@ type Cleanup struct {
 	Stopped *CleanupStop `json:"stopped,omitempty"`
 }
 
+// Deletes reports whether it deletes: a dry run only asks EC2 whether it would be allowed.
+func (c Cleanup) Deletes() bool { return c.Mode == "delete" }
+
 // CleanupSubnet is what came back to one subnet.
 type CleanupSubnet struct {
 	Subnet     string `json:"subnet"`

@@ -320,8 +320,9 @@ func FuzzDecodeMessage(f *testing.F) {
 		if m.Summary == nil {
 			return
 		}
-		for _, p := range outbox.Parts(*m.Summary) {
-			if len(outbox.Renew([]outbox.Posting{{Summary: p}}, *m.Summary)) > 2 {
+		apart := func(string) bool { return false }
+		for _, p := range outbox.Parts(*m.Summary, apart) {
+			if len(outbox.Renew([]outbox.Posting{{Summary: p}}, *m.Summary, nil)) > 2 {
 				t.Fatalf("more than two messages of %+v", m.Summary)
 			}
 		}

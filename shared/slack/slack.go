@@ -760,7 +760,7 @@ func renderCleanup(s report.Summary, c report.Cleanup) slackapi.Message {
 			p.kept(c.Kept)
 			day := p.line().styled("Counted since 00:00 UTC, last run ", &slackgo.RichTextSectionTextStyle{Italic: true}).clock(s.At)
 			day.plain(".")
-			if dry(c) {
+			if !c.Deletes() {
 				day.plain(" Nothing is deleted in dry-run mode: this is what EC2's DryRun would allow.")
 			}
 			p.add(day.section())
@@ -769,8 +769,6 @@ func renderCleanup(s report.Summary, c report.Cleanup) slackapi.Message {
 		Tag: SummaryTag(s.ID, ""),
 	}
 }
-
-func dry(c report.Cleanup) bool { return c.Mode != "delete" }
 
 // sums are the numbers of all subnets together. A node that had interfaces in
 // several of them is one.
@@ -797,14 +795,14 @@ func cleanupLine(s report.Summary, c report.Cleanup) string {
 	}
 	addresses, interfaces, nodes := sums(c)
 	if interfaces == 0 {
-		return broom + " " + where + pick(dry(c), "dry run would free no address", "nothing to free")
+		return broom + " " + where + pick(!c.Deletes(), "dry run would free no address", "nothing to free")
 	}
 	in := slacktext.Clip(slacktext.OneLine(c.Subnets[0].Subnet), 40)
 	if len(c.Subnets) > 1 {
 		in = slacktext.Number(len(c.Subnets)) + " subnets"
 	}
 	of := "; " + slacktext.Count(interfaces, "interface") + " of " + slacktext.Count(nodes, "terminated node")
-	if dry(c) {
+	if !c.Deletes() {
 		return broom + " " + where + "dry run would free " + slacktext.Count(addresses, "address") + " in " + in + of
 	}
 	return broom + " " + where + slacktext.Count(addresses, "address") + " back in " + in + of
@@ -817,7 +815,7 @@ func (p *page) returned(c report.Cleanup) {
 	if len(list) == 1 {
 		s := list[0]
 		l := p.label("Now").prose(slacktext.Clip(slacktext.OneLine(s.Subnet), 40)).plain(" has " + slacktext.Count(s.Free, "free address"))
-		if dry(c) && s.Addresses > 0 {
+		if !c.Deletes() && s.Addresses > 0 {
 			l.plain(", and would have " + slacktext.Number(s.Free+s.Addresses))
 		}
 		p.add(l.plain(".").section())
@@ -835,7 +833,7 @@ func (p *page) returned(c report.Cleanup) {
 		lines = append(lines, p.line().plain("… and "+slacktext.Count(left, "more subnet")))
 	}
 	if len(lines) > 0 {
-		p.add(p.heading(pick(dry(c), "Would be freed", "Freed")), bullets(lines...))
+		p.add(p.heading(pick(!c.Deletes(), "Would be freed", "Freed")), bullets(lines...))
 	}
 }
 

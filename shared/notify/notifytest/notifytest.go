@@ -186,7 +186,7 @@ type Slack struct {
 }
 
 type Message struct {
-	Channel, Ts, thread string
+	Channel, Ts, Thread string
 	Text                string
 	digest              string
 	Tag                 slackapi.Tag
@@ -211,7 +211,7 @@ func (c *Slack) do(call string, act func()) error {
 
 func (c *Slack) add(id, thread string, m slackapi.Message) (ts string) {
 	ts = fmt.Sprintf("%d.000100", 1700000000+len(c.Messages))
-	c.Messages = append(c.Messages, Message{Channel: id, Ts: ts, thread: thread, Text: m.Text, digest: m.Digest(), Tag: m.Tag, Picture: pictureOf(m)})
+	c.Messages = append(c.Messages, Message{Channel: id, Ts: ts, Thread: thread, Text: m.Text, digest: m.Digest(), Tag: m.Tag, Picture: pictureOf(m)})
 	return ts
 }
 
@@ -301,7 +301,7 @@ func (c *Slack) Update(_ context.Context, _, ts string, m slackapi.Message) erro
 func (c *Slack) Find(_ context.Context, s slackapi.Search) (found slackapi.Found, err error) {
 	err = c.do("find "+s.Tag.Note, func() {
 		for _, m := range c.Messages {
-			if m.Channel == s.Channel && m.thread == s.Thread && m.Tag == s.Tag {
+			if m.Channel == s.Channel && m.Thread == s.Thread && m.Tag == s.Tag {
 				found.TS = m.Ts
 			}
 		}
@@ -324,7 +324,7 @@ func (c *Slack) find(ts string) int {
 // Posts and notes are what a reader of the channel sees.
 func (c *Slack) Posts() (list []Message) {
 	for _, m := range c.Messages {
-		if m.thread == "" {
+		if m.Thread == "" {
 			list = append(list, m)
 		}
 	}
@@ -333,7 +333,7 @@ func (c *Slack) Posts() (list []Message) {
 
 func (c *Slack) Notes() (ids []string) {
 	for _, m := range c.Messages {
-		if m.thread != "" {
+		if m.Thread != "" {
 			ids = append(ids, m.Tag.Note)
 		}
 	}
