@@ -416,16 +416,17 @@ func (st *ipsStory) cured(ctx context.Context, n *narrator) error {
 			return fmt.Errorf("%s is gone, and is nobody's to delete", id)
 		}
 	}
+	freed := fmt.Sprintf("%d addresses back", leaked()*ipsLeft)
 	if err := n.wait(ctx, "waiting for the message to be resolved", func() (bool, error) {
 		// Whoever saw first that they are gone closes it; subnet-watch then says
 		// what came back, and draws it.
 		text := st.newestWith(ipsSubnet, "✅", fmt.Sprintf("%d addresses, %d interfaces of %d terminated nodes", leaked()*ipsLeft, leaked(), leaked()), fmt.Sprintf(": +%d.", leaked()*ipsLeft))
-		return text != "" && st.newestWith(fmt.Sprintf("%d addresses back", leaked()*ipsLeft)) != "", nil
+		return text != "" && st.replyWith(freed) != "", nil
 	}); err != nil {
 		return fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))
 	}
 	n.say("Slack: %s", firstLine(st.newestWith(ipsSubnet, "✅")))
-	n.say("Slack: %s", firstLine(st.newestWith(fmt.Sprintf("%d addresses back", leaked()*ipsLeft))))
+	n.say("In its thread: %s", firstLine(st.replyWith(freed)))
 	if err := n.picture(ctx, "ips-thread", "&thread="+shown(st.stage)[0].TS, 640, 1320); err != nil {
 		return err
 	}
@@ -466,6 +467,18 @@ func (st *ipsStory) newestWith(words ...string) string {
 	return (&spotStory{stage: st.stage}).newestMessage(func(text string) bool {
 		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 	})
+}
+
+// replyWith is the newest reply in a thread that has the words; empty for none.
+func (st *ipsStory) replyWith(words string) (text string) {
+	for _, m := range shown(st.stage) {
+		for _, r := range m.Replies {
+			if reply := everything(r); strings.Contains(reply, words) {
+				text = reply
+			}
+		}
+	}
+	return text
 }
 
 // thread is all that stands in the channel and in the threads.
