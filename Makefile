@@ -9,7 +9,7 @@ export CDK_DISABLE_VERSION_CHECK := 1
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 FUNCTIONS := $(notdir $(wildcard functions/*))
-LAMBDA    := -tags lambda.norpc -ldflags '-s -w'
+LAMBDA    := -tags lambda.norpc -ldflags '-s -w' -buildvcs=auto
 CDK       := infra/node_modules/.bin/cdk
 TEMPLATE  := infra/Rollcall.template.json
 # Everything but infra, whose compiler bill is CDK's.

@@ -53,6 +53,20 @@ func TestOldGo(t *testing.T) {
 	}
 }
 
+// TestBuildsHaveAVersion: what make builds of a clone has the commit in it, for --version, the
+// logs and a page (go help buildvcs). GOFLAGS switches that off for tests, whose cache would
+// be void with each commit.
+func TestBuildsHaveAVersion(t *testing.T) {
+	for _, target := range []string{"build", "demo"} {
+		cmd := exec.Command("make", "-n", target)
+		cmd.Dir = "../.."
+		out, err := cmd.CombinedOutput()
+		if err != nil || !regexp.MustCompile(`go build [^\n]*-buildvcs=auto[^\n]* -o build/`).Match(out) {
+			t.Errorf("make %s: %v, prints\n%s\nwant a go build with -buildvcs=auto", target, err, out)
+		}
+	}
+}
+
 // started is the route story's stage with a cluster in an authentication mode,
 // and with something in aws-auth. No function runs in it.
 func started(t *testing.T, mode ekstypes.AuthenticationMode, mapRoles func(account string) string) *stage.Stage {
