@@ -1220,7 +1220,7 @@ func TestRenderLine(t *testing.T) {
 	}
 	open := with(incidentOf(noEgress(), launches(12, report.Missed)), func(i *incident.Incident) { i.Pods = &incident.PodImpact{Count: 0} })
 	grown := offer(incident.Offered, func(of *incident.Offer) {
-		of.Plan = remedy.Plan{Cleanup: &remedy.DeleteLeakedInterfaces{Subnet: "subnet-0ab1c2d3e4f5a6b7c", Interfaces: []string{"eni-1", "eni-2"}, Addresses: 20, Held: "1 more held back: 1 younger than 30 min."}}
+		of.Plan = remedy.Plan{Cleanup: &remedy.DeleteLeakedInterfaces{Subnet: "subnet-0ab1c2d3e4f5a6b7c", Interfaces: []string{"eni-1", "eni-2"}, Addresses: 20, Held: "1 more held back, younger than 30 min."}}
 	})
 	later := with(open, func(i *incident.Incident) { i.Opened = began.Add(2 * time.Hour) })
 	for name, test := range map[string]struct {
@@ -1235,7 +1235,7 @@ func TestRenderLine(t *testing.T) {
 		"over":                  {with(open, provedAt), line(incident.FailedAgain), true, []string{"✅", "Posted at "}, nil},
 		"a newer line is below": {open, line(incident.IsWorse), false, []string{"⚪", "A newer line is below."}, []string{"🔴", "Pods"}},
 		"of an earlier opening": {later, line(incident.Reopened), true, []string{"🔴", "Posted at "}, nil},
-		"the offer grew":        {with(open, offers(grown)), line(incident.IsProposed), true, []string{"needs a decision: Rollcall can delete 2 interfaces", "1 more held back: 1 younger than 30 min."}, []string{"aws "}},
+		"the offer grew":        {with(open, offers(grown)), line(incident.IsProposed), true, []string{"needs a decision: Rollcall can delete 2 interfaces", "1 more held back, younger than 30 min."}, []string{"aws "}},
 		"the offer is decided":  {with(open, offers(offer(incident.Approved))), line(incident.IsProposed), true, []string{"Posted at 15:04 (fix offered)"}, []string{"needs a decision"}},
 	} {
 		got := read([]slackapi.Message{RenderLine(test.i, test.n, test.newest)})

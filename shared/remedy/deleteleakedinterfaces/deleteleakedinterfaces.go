@@ -166,8 +166,12 @@ func held(young, unseen, beyond int, grace time.Duration) string {
 			why = append(why, fmt.Sprintf("%d %s", h.n, h.why))
 		}
 	}
-	if len(why) == 0 {
+	switch of := young + unseen + beyond; len(why) {
+	case 0:
 		return ""
+	case 1:
+		return fmt.Sprintf("%d more held back, %s.", of, strings.TrimPrefix(why[0], fmt.Sprint(of, " ")))
+	default:
+		return fmt.Sprintf("%d more held back: %s.", of, strings.Join(why, ", "))
 	}
-	return fmt.Sprintf("%d more held back: %s.", young+unseen+beyond, strings.Join(why, ", "))
 }

@@ -149,7 +149,7 @@ func TestHeldBack(t *testing.T) {
 	}{
 		"none":                         {nil, ""},
 		"another cluster's, or in use": {[]snapshot.Interface{foreign, busy}, ""},
-		"too young":                    {[]snapshot.Interface{young}, "1 more held back: 1 younger than 5 min."},
+		"too young":                    {[]snapshot.Interface{young}, "1 more held back, younger than 5 min."},
 		"seen by one look, and young":  {[]snapshot.Interface{leftBehind(4), leftBehind(5), young}, "3 more held back: 1 younger than 5 min, 2 seen by only one run."},
 	} {
 		got := plan(test.more...)
