@@ -57,18 +57,18 @@ func TestAccessEntries(t *testing.T) {
 	}{
 		{"all clusters: the stack cannot know them", map[string]any{}, nil, ""},
 		{"named clusters", map[string]any{"clusters": "b,a"},
-			admitted(entry{"", "a", policy, nil}, entry{"", "b", policy, nil}), ""},
+			admitted(entry{"", "a", nil, []any{"rollcall"}}, entry{"", "b", nil, []any{"rollcall"}}), "a b"},
 		{"all clusters, some named for access", map[string]any{"accessClusters": "prod"},
-			admitted(entry{"", "prod", policy, nil}), ""},
-		{"by group", map[string]any{"clusters": "prod", "kubernetesAccess": "group"},
 			admitted(entry{"", "prod", nil, []any{"rollcall"}}), "prod"},
-		{"names that differ in a hyphen", map[string]any{"clusters": "a-b,ab", "kubernetesAccess": "group"},
+		{"by policy", map[string]any{"clusters": "prod", "kubernetesAccess": "policy"},
+			admitted(entry{"", "prod", policy, nil}), ""},
+		{"names that differ in a hyphen", map[string]any{"clusters": "a-b,ab"},
 			admitted(entry{"", "a-b", nil, []any{"rollcall"}}, entry{"", "ab", nil, []any{"rollcall"}}), "a-b ab"},
 		{"none", map[string]any{"clusters": "prod", "kubernetesAccess": "none"}, nil, ""},
 		// EKS would refuse an entry in old, and the stack would roll back.
-		{"mode CONFIG_MAP", map[string]any{"clusters": "prod,old", "configMapClusters": "old"},
+		{"mode CONFIG_MAP, by policy", map[string]any{"clusters": "prod,old", "configMapClusters": "old", "kubernetesAccess": "policy"},
 			admitted(entry{"", "prod", policy, nil}), "old"},
-		{"mode CONFIG_MAP, by group", map[string]any{"clusters": "prod,old", "configMapClusters": "old", "kubernetesAccess": "group"},
+		{"mode CONFIG_MAP", map[string]any{"clusters": "prod,old", "configMapClusters": "old"},
 			admitted(entry{"", "prod", nil, []any{"rollcall"}}), "old prod"},
 		{"mode CONFIG_MAP everywhere", map[string]any{"clusters": "old", "configMapClusters": "old,older"}, nil, "old older"},
 	}
@@ -126,10 +126,10 @@ func variants(t *testing.T) map[string]template {
 	testfile.Parse(t, data, &committed)
 	out := map[string]template{"committed": committed}
 	for name, more := range map[string]map[string]any{
-		"everything":                             nil,
-		"everything with a group of the cluster": {"kubernetesAccess": "group"},
-		"everything, approved":                   {"remedies": "prod=approve,dev=approve"},
-		"everything, with another account":       {"spokes": "222233334444/eu-west-1=payments", "externalId": "rollcall-7f3a"},
+		"everything":                       nil,
+		"everything with access policies":  {"kubernetesAccess": "policy"},
+		"everything, approved":             {"remedies": "prod=approve,dev=approve"},
+		"everything, with another account": {"spokes": "222233334444/eu-west-1=payments", "externalId": "rollcall-7f3a"},
 	} {
 		given := everyChoice()
 		maps.Copy(given, more)
@@ -357,8 +357,9 @@ func deployed(tpl template, name string) string {
 // Every output that is a command does the same in bash and in zsh: what it
 // must, to the cluster, region and secret that it names.
 func TestCommands(t *testing.T) {
-	byRole := synthesised(t, map[string]any{"slackChannel": channel, "clusters": "prod,dev,old", "configMapClusters": "old", "kubernetesAccess": "group", "slackActions": "on"})
-	tables := map[string]template{"standard": theTemplate(t), "by role": byRole}
+	byRole := synthesised(t, map[string]any{"slackChannel": channel, "clusters": "prod,dev,old", "configMapClusters": "old", "slackActions": "on"})
+	byPolicy := synthesised(t, map[string]any{"slackChannel": channel, "kubernetesAccess": "policy"})
+	tables := map[string]template{"standard": theTemplate(t), "by role": byRole, "by policy": byPolicy}
 	for _, shell := range shells() {
 		t.Run(shell, func(t *testing.T) {
 			if _, err := exec.LookPath(shell); err != nil {
@@ -453,8 +454,9 @@ func TestAuthRoles(t *testing.T) {
 
 // What the wide policy gives is said where it is offered.
 func TestWidePolicyIsSaid(t *testing.T) {
+	byPolicy := synthesised(t, map[string]any{"slackChannel": channel, "kubernetesAccess": "policy"})
 	for _, place := range []struct{ name, text string }{
-		{"output", theTemplateText(t)}, {"README", file(t, "../README.md")}, {"settings", file(t, "../docs/settings.md")}, {"deploy page", file(t, "../docs/deploy.md")},
+		{"output", byPolicy.Outputs["KubernetesPolicyCommand"].Description}, {"README", file(t, "../README.md")}, {"settings", file(t, "../docs/settings.md")}, {"deploy page", file(t, "../docs/deploy.md")},
 	} {
 		for _, line := range strings.Split(place.text, "\n") {
 			if strings.Contains(line, "AmazonAIOpsAssistantPolicy") && !strings.Contains(line, "cluster-access-policy/") &&

@@ -28,6 +28,7 @@ import (
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
+	"rollcall/infra/clusterrole"
 	"rollcall/infra/settings"
 	"rollcall/infra/specs"
 	"rollcall/shared/config"
@@ -106,7 +107,15 @@ func run(ctx context.Context, target string, line settings.Line, getenv func(str
 		fmt.Fprint(say, found.words(cfg.Region))
 		unasked, tooFew := concurrency(patient, lambda.NewFromConfig(cfg), cfg.Region, chosen)
 		fmt.Fprint(say, unasked)
-		if err := errors.Join(found.missingError(cfg.Region), found.byHandError(cfg.Region, reader), tooFew); err != nil {
+		var changes error
+		if _, named := given[settings.KubernetesAccess]; !named {
+			changes = found.wayChanges(chosen)
+		}
+		if changes != nil && target == "diff" {
+			fmt.Fprintf(say, "make deploy would stop: %v\n", changes)
+			changes = nil
+		}
+		if err := errors.Join(found.missingError(cfg.Region), found.byHandError(cfg.Region, reader), tooFew, changes); err != nil {
 			return err
 		}
 		fmt.Fprint(out, found.context(chosen.ConfigMapClusters))
@@ -135,7 +144,10 @@ type answer struct {
 	err     error
 	// byHand reports that the reader has an access entry that no stack of Rollcall made:
 	// those carry the tag of all that the stack makes.
-	byHand   bool
+	byHand bool
+	// byPolicy reports that it has one of the stack's that is not in Rollcall's group: its
+	// rights are those of EKS access policies.
+	byPolicy bool
 	entryErr error
 }
 
@@ -166,7 +178,7 @@ func modes(ctx context.Context, api describer, clusters []string, reader string)
 				answers[i].mode = out.Cluster.AccessConfig.AuthenticationMode
 			}
 			if answers[i].err == nil && answers[i].mode != ekstypes.AuthenticationModeConfigMap && reader != "" {
-				answers[i].byHand, answers[i].entryErr = madeByHand(ctx, api, name, reader)
+				answers[i].byHand, answers[i].byPolicy, answers[i].entryErr = entryOf(ctx, api, name, reader)
 			}
 		})
 	}
@@ -174,18 +186,22 @@ func modes(ctx context.Context, api describer, clusters []string, reader string)
 	return answers
 }
 
-func madeByHand(ctx context.Context, api describer, cluster, reader string) (bool, error) {
+// entryOf reports how the reader's access entry in a cluster was made; neither where there
+// is none.
+func entryOf(ctx context.Context, api describer, cluster, reader string) (byHand, byPolicy bool, err error) {
 	out, err := api.DescribeAccessEntry(ctx, &eks.DescribeAccessEntryInput{ClusterName: aws.String(cluster), PrincipalArn: aws.String(reader)})
 	var none *ekstypes.ResourceNotFoundException
 	switch {
 	case errors.As(err, &none):
-		return false, nil
+		return false, false, nil
 	case err != nil:
-		return false, err
+		return false, false, err
 	case out.AccessEntry == nil:
-		return false, errors.New("the answer holds no access entry")
+		return false, false, errors.New("the answer holds no access entry")
+	case out.AccessEntry.Tags[settings.TagKey] != settings.TagValue:
+		return true, false, nil
 	}
-	return out.AccessEntry.Tags[settings.TagKey] != settings.TagValue, nil
+	return false, !slices.Contains(out.AccessEntry.KubernetesGroups, clusterrole.Group), nil
 }
 
 // found are the answers, by what follows from them.
@@ -195,8 +211,10 @@ type found struct {
 	// missing are those that EKS does not know.
 	missing []string
 	// byHand are those in which the reader's access entry was made by hand.
-	byHand  []string
-	unasked []answer
+	byHand []string
+	// byPolicy are those in which the stack's access entry has access policies.
+	byPolicy []string
+	unasked  []answer
 	// unseen are those of which it is not known whether they have one.
 	unseen []answer
 }
@@ -216,6 +234,8 @@ func sorted(answers []answer) found {
 			f.unseen = append(f.unseen, a)
 		case a.byHand:
 			f.byHand = append(f.byHand, a.cluster)
+		case a.byPolicy:
+			f.byPolicy = append(f.byPolicy, a.cluster)
 		}
 	}
 	return f
@@ -262,6 +282,17 @@ func (f found) byHandError(region, reader string) error {
 	}
 	return fmt.Errorf("the stack makes the access entry of Rollcall's reader in %s, and one was made there by hand: EKS refuses the second, and the whole stack would roll back."+
 		" Delete it right before the deployment, or leave the cluster out of CLUSTERS and accessClusters:%s", strings.Join(f.byHand, ", "), commands.String())
+}
+
+// wayChanges asks for kubernetesAccess where the stack has access policies and the settings
+// do not name the way: the default is the group, whose rights somebody has to apply in each
+// cluster, and until then the checks that need Kubernetes would be unknown.
+func (f found) wayChanges(chosen settings.Settings) error {
+	if len(f.byPolicy) == 0 || chosen.Access != settings.AccessGroup {
+		return nil
+	}
+	return fmt.Errorf("the deployed stack reads in %s by EKS access policies, and the default of kubernetesAccess is group. Name the way in SET: kubernetesAccess=policy keeps what is deployed;"+
+		" kubernetesAccess=group replaces it with a ClusterRole that is narrower, and needs the output ClusterRoleCommand run after the deployment", strings.Join(f.byPolicy, ", "))
 }
 
 // context is what the CDK command line is given on top, so that the stack makes

@@ -218,6 +218,13 @@ func server(t *testing.T, status int, body string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
+		case strings.Contains(r.URL.Path, "/api/access-entries/"):
+			// The stack's entry, as kubernetesAccess=policy makes it: in no group.
+			fmt.Fprintf(w, `{"accessEntry":{"clusterName":"api","kubernetesGroups":[],"tags":{%q:%q}}}`, settings.TagKey, settings.TagValue)
+			return
+		case strings.Contains(r.URL.Path, "/grouped/access-entries/"):
+			fmt.Fprintf(w, `{"accessEntry":{"clusterName":"grouped","kubernetesGroups":["rollcall"],"tags":{%q:%q}}}`, settings.TagKey, settings.TagValue)
+			return
 		case strings.Contains(r.URL.Path, "/access-entries/"):
 			w.Header().Set("X-Amzn-ErrorType", "ResourceNotFoundException")
 			w.WriteHeader(http.StatusNotFound)
@@ -345,7 +352,7 @@ func TestWhatMakeIsGiven(t *testing.T) {
 	for _, test := range []struct{ target, clusters, want string }{
 		{"bootstrap", "all", "aws://123456789012/us-west-2\n"},
 		{"deploy", "all", ""},
-		{"deploy", "api,config_map,api_and_config_map", "-c configMapClusters=config_map\n"},
+		{"deploy", "config_map,api_and_config_map", "-c configMapClusters=config_map\n"},
 		{"diff", "config_map", "-c configMapClusters=config_map\n"},
 		{"destroy", "config_map", ""},
 	} {
@@ -358,6 +365,37 @@ func TestWhatMakeIsGiven(t *testing.T) {
 		}
 		if want := test.target + ": account 123456789012, us-west-2, as arn:aws:iam::123456789012:user/you\n"; !strings.HasPrefix(say.String(), want) {
 			t.Errorf("said %q, want %q", say.String(), want)
+		}
+	}
+}
+
+// TestWayChanges: where the stack reads by access policies and nobody named the way, a
+// deployment would take its rights away until a ClusterRole is applied: make asks.
+func TestWayChanges(t *testing.T) {
+	person(t, server(t, 200, whoami), with())
+	const asks = "the deployed stack reads in api by EKS access policies, and the default of kubernetesAccess is group."
+	for _, test := range []struct{ target, clusters, set, refused, said string }{
+		{"deploy", "api", "", asks, ""},
+		{"diff", "api", "", "", "make deploy would stop: " + asks},
+		{"deploy", "api", "kubernetesAccess=group", "", ""},
+		{"deploy", "api", "kubernetesAccess=policy", "", ""},
+		{"deploy", "api", "kubernetesAccess=none", "", ""},
+		{"deploy", "grouped", "", "", ""},
+		{"deploy", "api_and_config_map", "", "", ""}, // no entry: a new deployment
+		{"deploy", "all", "", "", ""},
+		{"destroy", "api", "", "", ""},
+	} {
+		line := settings.Line{Context: []string{"slackChannel=C0123456789", "clusters=" + test.clusters}}
+		if test.set != "" {
+			line.Context = append(line.Context, test.set)
+		}
+		var out, say bytes.Buffer
+		err := run(t.Context(), test.target, line, os.Getenv, &out, &say)
+		if (err != nil) != (test.refused != "") || err != nil && !strings.Contains(err.Error(), test.refused) {
+			t.Errorf("%+v: %v", test, err)
+		}
+		if strings.Contains(say.String(), asks) != (test.said != "") || !strings.Contains(say.String(), test.said) {
+			t.Errorf("%+v: said %q", test, say.String())
 		}
 	}
 }

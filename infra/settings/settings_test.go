@@ -41,7 +41,7 @@ func TestDefaults(t *testing.T) {
 			config.Targets: "none", config.PagerDutyAPI: "https://events.pagerduty.com",
 			config.LogLevel: "info", config.Evidence: "30", config.Spokes: "none", config.Relays: "none", config.ExternalID: "none",
 		},
-		Access:           AccessPolicy,
+		Access:           AccessGroup,
 		LogRetentionDays: 30, Dashboard: true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -68,7 +68,7 @@ func TestParse(t *testing.T) {
 			func(s Settings) bool { return s.LogRetentionDays == 365 }},
 		{"empty is not set", map[string]any{"joinTime": "", "kubernetesAccess": " "},
 			func(s Settings) bool {
-				return s.Environment[config.JoinTime] == "5m" && s.Access == AccessPolicy
+				return s.Environment[config.JoinTime] == "5m" && s.Access == AccessGroup
 			}},
 		{"the library's and the CLI's own keys", map[string]any{"@aws-cdk/core:newStyle": true, "aws:cdk:bundling-stacks": []any{"**"}, "cli-telemetry": false},
 			func(s Settings) bool { return s.StackName == "Rollcall" }},
