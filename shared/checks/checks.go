@@ -1,7 +1,6 @@
 // Package checks is the list of all checks, and what the rest of the program
-// knows of them: what a check means stands in package check, what it found in
-// finding, what several of them derive from a snapshot in facts, and each check
-// itself in the folder of its family.
+// knows of them: what a check is, and what checks are written with, stands in package
+// check, what it found in finding, and each check itself in the folder of its family.
 //
 // The IDs are permanent: they stand in Slack, in finding events and in other
 // people's rules.
@@ -13,9 +12,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/facts/zones"
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 )
 
@@ -23,91 +20,91 @@ import (
 type (
 	ID         = checkid.ID
 	Check      = check.Check
-	View       = facts.View
-	Result     = finding.Result
-	Finding    = finding.Finding
-	Outcome    = finding.Outcome
-	Confidence = finding.Confidence
-	Evidence   = finding.Evidence
-	Fix        = finding.Fix
+	View       = check.View
+	Result     = check.Result
+	Finding    = check.Finding
+	Outcome    = check.Outcome
+	Confidence = check.Confidence
+	Evidence   = check.Evidence
+	Fix        = check.Fix
 )
 
 // The outcomes.
 const (
-	Pass    = finding.Pass
-	Fail    = finding.Fail
-	Unknown = finding.Unknown
+	Pass    = check.Pass
+	Fail    = check.Fail
+	Unknown = check.Unknown
 )
 
 // The confidences, strongest first.
 const (
-	Certain  = finding.Certain
-	Likely   = finding.Likely
-	Possible = finding.Possible
-	Symptom  = finding.Symptom
-	Advice   = finding.Advice
+	Certain  = check.Certain
+	Likely   = check.Likely
+	Possible = check.Possible
+	Symptom  = check.Symptom
+	Advice   = check.Advice
 )
 
 // Eval runs every check of a list on a snapshot (check.Eval).
 func Eval(list []Check, s *snapshot.Snapshot) []Result { return check.Eval(list, s) }
 
 // Provenance returns the instances of the scope of which it is not proved that the
-// cluster launched them (facts.Provenance).
-func Provenance(s *snapshot.Snapshot) (claimed, unowned []string) { return facts.Provenance(s) }
+// cluster launched them (check.Provenance).
+func Provenance(s *snapshot.Snapshot) (claimed, unowned []string) { return check.Provenance(s) }
 
-// Within leaves instances out of the scope (facts.Within).
-func Within(s *snapshot.Snapshot, out []string) *snapshot.Snapshot { return facts.Within(s, out) }
+// Within leaves instances out of the scope (check.Within).
+func Within(s *snapshot.Snapshot, out []string) *snapshot.Snapshot { return check.Within(s, out) }
 
 // LaunchesInto reports whether the cluster launches nodes into a subnet
-// (facts.LaunchesInto).
-func LaunchesInto(s *snapshot.Snapshot, subnet string) bool { return facts.LaunchesInto(s, subnet) }
+// (check.LaunchesInto).
+func LaunchesInto(s *snapshot.Snapshot, subnet string) bool { return check.LaunchesInto(s, subnet) }
 
-// ClaimedBy returns the NodeClaim that names an instance (facts.ClaimedBy).
+// ClaimedBy returns the NodeClaim that names an instance (check.ClaimedBy).
 func ClaimedBy(s *snapshot.Snapshot, instance string) (name string, is bool) {
-	return facts.ClaimedBy(s, instance)
+	return check.ClaimedBy(s, instance)
 }
 
 // StuckOnReady are the pods that have no sandbox on a Ready node for minutes.
-func StuckOnReady(s *snapshot.Snapshot) []facts.PodWait { return facts.StuckOnReady(s) }
+func StuckOnReady(s *snapshot.Snapshot) []check.PodWait { return check.StuckOnReady(s) }
 
-// Past is whether an instance was a node before it ended (facts.Past).
-type Past = facts.Past
+// Past is whether an instance was a node before it ended (check.Past).
+type Past = check.Past
 
 // The pasts that are known, and how long Kubernetes keeps events.
 const (
-	Served     = facts.Served
-	Never      = facts.Never
-	EventsKept = facts.EventsKept
+	Served     = check.Served
+	Never      = check.Never
+	EventsKept = check.EventsKept
 )
 
-// Trace is what Kubernetes' events show of an instance that has ended (facts.Trace).
+// Trace is what Kubernetes' events show of an instance that has ended (check.Trace).
 func Trace(s *snapshot.Snapshot, i *snapshot.Instance) (registered, ready time.Time, past Past) {
-	return facts.Trace(s, i)
+	return check.Trace(s, i)
 }
 
 // ClassKey, PoolKey and ClaimKey are how findings name Karpenter's objects
-// (facts.ClassKey).
-func ClassKey(r snapshot.ClassRef) string { return facts.ClassKey(r) }
-func PoolKey(name string) string          { return facts.PoolKey(name) }
-func ClaimKey(name string) string         { return facts.ClaimKey(name) }
+// (check.ClassKey).
+func ClassKey(r snapshot.ClassRef) string { return check.ClassKey(r) }
+func PoolKey(name string) string          { return check.PoolKey(name) }
+func ClaimKey(name string) string         { return check.ClaimKey(name) }
 
 // PoolSubnets are the subnets into which the NodePools launch, PoolTypes the instance
-// types that they name or run (facts.PoolSubnets).
-func PoolSubnets(s *snapshot.Snapshot) []string { return facts.AllPoolSubnets(s) }
-func PoolTypes(s *snapshot.Snapshot) []string   { return facts.AllPoolTypes(s) }
+// types that they name or run (check.AllPoolSubnets).
+func PoolSubnets(s *snapshot.Snapshot) []string { return check.AllPoolSubnets(s) }
+func PoolTypes(s *snapshot.Snapshot) []string   { return check.AllPoolTypes(s) }
 
 // ClaimEvidence is what Karpenter says of instances that it launched
-// (facts.ClaimEvidence).
+// (check.ClaimEvidence).
 func ClaimEvidence(s *snapshot.Snapshot, instances []string) []Evidence {
-	return facts.ClaimEvidence(s, instances)
+	return check.ClaimEvidence(s, instances)
 }
 
 // Leaked is how many addresses dead nodes of the cluster hold, by subnet; false
 // where that could not be read.
-func Leaked(s *snapshot.Snapshot) (bySubnet map[string]int, known bool) { return facts.Leaked(s) }
+func Leaked(s *snapshot.Snapshot) (bySubnet map[string]int, known bool) { return check.Leaked(s) }
 
 // ZoneCounts are how many volumes of a cluster have no node where they live,
-// and how many pods wait for one (facts.ZoneCounts).
+// and how many pods wait for one (zones.Counts).
 func ZoneCounts(s *snapshot.Snapshot) (volumes, pods int, volumesKnown, podsKnown bool) {
 	return zones.Counts(s)
 }

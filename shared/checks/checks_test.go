@@ -15,9 +15,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/route"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -78,7 +75,7 @@ func TestWhoWatches(t *testing.T) {
 		expect.Same(t, name, ids(tt.got), tt.want)
 	}
 	for _, c := range All() {
-		if swept := c.InSweep != nil || c.ID.Family() == checkid.Launch || c.ID.Family() == checkid.Karpenter || c.ID == checkid.RouteCrossZoneNAT || c.ID == checkid.InstanceClusterCA || c.ID == checkid.NodeNotInitialized || c.ID == checkid.IPBranchInterfaces || c.ID == checkid.IPPodWithoutAddress; swept != c.IsWatchedBy(check.Sweep) {
+		if swept := c.InSweep != nil || c.ID.Family() == checkid.Launch || c.ID.Family() == checkid.Karpenter || c.ID == checkid.RouteCrossZoneNAT || c.ID == checkid.InstanceClusterCA || c.ID == checkid.NodeNotInitialized || c.ID == checkid.IPBranchInterfaces || c.ID == checkid.IPPodWithoutAddress; swept != c.IsWatchedBy(catalog.Sweep) {
 			t.Errorf("%s: in the sweep is %v", c.ID, !swept)
 		}
 	}
@@ -101,9 +98,9 @@ func difference(list, without []check.Check) (rest []check.Check) {
 // What each detector judges is written beside the list of all, so that its program
 // has no other check: the two agree.
 func TestWatchedIsWhatTheChecksSay(t *testing.T) {
-	lists := map[check.Detector][]check.Check{
-		check.JoinCheck: watchedByJoinCheck(), check.Sweep: watchedBySweep(), check.NodegroupWatch: watchedByNodegroupWatch(),
-		check.SubnetWatch: watchedBySubnetWatch(), check.ZoneWatch: watchedByZoneWatch(), check.SpotReport: watchedBySpotReport(),
+	lists := map[catalog.Detector][]check.Check{
+		catalog.JoinCheck: watchedByJoinCheck(), catalog.Sweep: watchedBySweep(), catalog.NodegroupWatch: watchedByNodegroupWatch(),
+		catalog.SubnetWatch: watchedBySubnetWatch(), catalog.ZoneWatch: watchedByZoneWatch(), catalog.SpotReport: watchedBySpotReport(),
 	}
 	for name, d := range catalog.Detectors() {
 		var want, got []checkid.ID
@@ -157,7 +154,7 @@ func TestSharedFactsChangeNoVerdict(t *testing.T) {
 	list := All()
 	backwards := slices.Clone(list)
 	slices.Reverse(backwards)
-	of := func(results []finding.Result, id checkid.ID) (own []finding.Result) {
+	of := func(results []check.Result, id checkid.ID) (own []check.Result) {
 		for _, r := range results {
 			if r.Check == id {
 				own = append(own, r)
@@ -171,7 +168,7 @@ func TestSharedFactsChangeNoVerdict(t *testing.T) {
 		forwards, back := check.Eval(list, world), check.Eval(backwards, world)
 		for _, c := range list {
 			alone := check.Eval([]check.Check{c}, world)
-			for _, shared := range [][]finding.Result{of(forwards, c.ID), of(back, c.ID)} {
+			for _, shared := range [][]check.Result{of(forwards, c.ID), of(back, c.ID)} {
 				if !reflect.DeepEqual(shared, alone) {
 					t.Errorf("%s: %s (-with the others +alone):\n%s", name, c.ID, cmp.Diff(shared, alone))
 				}
@@ -184,7 +181,7 @@ func TestSharedFactsChangeNoVerdict(t *testing.T) {
 func TestFactsAreDerivedOnce(t *testing.T) {
 	most := map[string]int{}
 	for _, s := range []*snapshot.Snapshot{snapshottest.PrivateWithNAT(), checktest.Missed()} {
-		v := facts.NewView(s)
+		v := check.NewView(s)
 		for _, c := range All() {
 			check.Run(c, v)
 		}
@@ -202,8 +199,8 @@ func TestFactsAreDerivedOnce(t *testing.T) {
 // A fact whose derivation breaks breaks every check that asks for it, not only
 // the first.
 func TestBrokenFactBreaksEveryCheckThatAsks(t *testing.T) {
-	var f facts.Fact[int]
-	ask := func(*facts.View) []finding.Finding {
+	var f check.Fact[int]
+	ask := func(*check.View) []check.Finding {
 		f.Get(func() int { panic("index out of range") })
 		return nil
 	}
@@ -218,8 +215,8 @@ func TestBrokenFactBreaksEveryCheckThatAsks(t *testing.T) {
 // What a finding covers may be a fact's own list: Eval sorts a copy.
 func TestEvalSortsACopy(t *testing.T) {
 	fact := []string{"subnet-b", "subnet-a"}
-	c := check.Check{Entry: catalog.Entry{ID: "test/shares"}, Run: func(*facts.View) []finding.Finding {
-		return []finding.Finding{{Outcome: finding.Pass, Resource: "prod", Covers: fact}}
+	c := check.Check{Entry: catalog.Entry{ID: "test/shares"}, Run: func(*check.View) []check.Finding {
+		return []check.Finding{{Outcome: check.Pass, Resource: "prod", Covers: fact}}
 	}}
 	got := check.Eval([]check.Check{c}, &snapshot.Snapshot{})
 	expect.Same(t, "Covers", got[0].Covers, []string{"subnet-a", "subnet-b"})
@@ -274,7 +271,7 @@ func TestUnreadSourceIsUnknownNeverPass(t *testing.T) {
 					continue
 				}
 				results := check.Eval([]check.Check{c}, s)
-				if len(results) != 1 || results[0].Outcome != finding.Unknown {
+				if len(results) != 1 || results[0].Outcome != check.Unknown {
 					t.Errorf("%s, %s, without %s: got %v, want one unknown", name, c.ID, source, checktest.Lines(results))
 					continue
 				}
@@ -302,8 +299,8 @@ func TestHealthyWorldsPassEverything(t *testing.T) {
 				t.Errorf("%s: %s says nothing", name, c.ID)
 			}
 			for _, r := range results {
-				if r.Outcome != finding.Pass {
-					t.Errorf("%s: %s, want pass", name, checktest.Lines([]finding.Result{r}))
+				if r.Outcome != check.Pass {
+					t.Errorf("%s: %s, want pass", name, checktest.Lines([]check.Result{r}))
 				}
 			}
 		}
@@ -311,7 +308,7 @@ func TestHealthyWorldsPassEverything(t *testing.T) {
 }
 
 func TestEvalRecoversAPanic(t *testing.T) {
-	broken := check.Check{Entry: catalog.Entry{ID: "test/broken"}, Run: func(*facts.View) []finding.Finding { panic("index out of range") }}
+	broken := check.Check{Entry: catalog.Entry{ID: "test/broken"}, Run: func(*check.View) []check.Finding { panic("index out of range") }}
 	got := checktest.Lines(check.Eval([]check.Check{broken, checktest.One(route.Checks(), checkid.RouteNoEgress)}, snapshottest.PrivateWithNAT()))
 	want := []string{
 		"unknown prod [] check test/broken: broken: the check itself broke: index out of range",
@@ -338,7 +335,7 @@ func TestConsoleByPartition(t *testing.T) {
 		"aws-cn":     "https://us-west-2.console.amazonaws.cn/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-1",
 		"aws-us-gov": "https://us-west-2.console.amazonaws-us-gov.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-1",
 	} {
-		expect.Equal(t, fmt.Sprint(partition), link.RouteTable(facts.NewView(&snapshot.Snapshot{Partition: partition, Region: "us-west-2"}), "rtb-1"), want)
+		expect.Equal(t, fmt.Sprint(partition), check.NewView(&snapshot.Snapshot{Partition: partition, Region: "us-west-2"}).RouteTableLink("rtb-1"), want)
 	}
 }
 
@@ -364,7 +361,7 @@ func TestNothingAccusesWhatEC2TookBack(t *testing.T) {
 		}
 		told := false
 		for _, r := range check.Eval(All(), s) {
-			if r.Outcome != finding.Fail {
+			if r.Outcome != check.Fail {
 				continue
 			}
 			told = told || r.Check == checkid.SpotReclaimedBeforeJoin

@@ -63,7 +63,7 @@ func watchedByJoinCheck() []check.Check {
 
 // watchedBySweep are those of the join check, whose program the sweep is in, that say so.
 func watchedBySweep() []check.Check {
-	return slices.DeleteFunc(watchedByJoinCheck(), func(c check.Check) bool { return !c.IsWatchedBy(check.Sweep) })
+	return slices.DeleteFunc(watchedByJoinCheck(), func(c check.Check) bool { return !c.IsWatchedBy(catalog.Sweep) })
 }
 
 func watchedByNodegroupWatch() []check.Check {

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
@@ -758,7 +758,7 @@ func Notice(t event.Trigger) (outcome.Facts, bool) {
 // this look: a message that the queue delivers twice is noticed by it, a
 // second look at the same launches is not mistaken for the first.
 func Observe(by string, s *snapshot.Snapshot, d diagnosis.Diagnosis, launches []report.Launch) report.Observation {
-	v := facts.NewView(s)
+	v := check.NewView(s)
 	d.Causes = withWorkloads(v, d.Causes)
 	return report.Observation{
 		Format: report.Format, ID: strings.Join([]string{by, s.Cluster.Name, s.Time.Format(time.RFC3339Nano)}, "/"), By: by, At: s.Time,

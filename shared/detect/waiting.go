@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/node/scheduling"
@@ -20,7 +20,7 @@ const mostWorkloads = 60
 
 // waiting returns the pods of a cluster that wait for a node, or on one for an address, by
 // owner; nil where this look was not to read pods.
-func waiting(v *facts.View) *report.WaitingPods {
+func waiting(v *check.View) *report.WaitingPods {
 	if !v.Has(snapshot.WaitingPods) {
 		f, failed := v.Failures[snapshot.WaitingPods]
 		if !failed {
@@ -60,7 +60,7 @@ type launcher struct {
 	takes func(*snapshot.WaitingPod) (takes, unsure bool)
 }
 
-func launchersOf(v *facts.View) (list []launcher) {
+func launchersOf(v *check.View) (list []launcher) {
 	for _, g := range zones.ForView(v).Sources {
 		list = append(list, launcher{report.NodeSource{Name: g.Name(), Group: g.Group.Name, Launches: g.Launches()}, g.Takes})
 	}
@@ -118,7 +118,7 @@ func needsMore(p *snapshot.WaitingPod) bool {
 }
 
 // standsOn are an instance and its subnet.
-func standsOn(v *facts.View, instance string) []string {
+func standsOn(v *check.View, instance string) []string {
 	i := slices.IndexFunc(v.Instances, func(i snapshot.Instance) bool { return i.ID == instance })
 	if i < 0 {
 		return Distinct([]string{instance})
@@ -163,7 +163,7 @@ func compareWork(a, b diagnosis.Workload) int {
 }
 
 // withWorkloads returns the causes with the owners of the pods that they name.
-func withWorkloads(v *facts.View, causes []diagnosis.Cause) []diagnosis.Cause {
+func withWorkloads(v *check.View, causes []diagnosis.Cause) []diagnosis.Cause {
 	if !v.Has(snapshot.WaitingPods) {
 		return causes
 	}

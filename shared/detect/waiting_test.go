@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -94,7 +94,7 @@ func TestWaiting(t *testing.T) {
 	} {
 		s := oneGroup()
 		s.WaitingPods = test.pods
-		got := waiting(facts.NewView(s))
+		got := waiting(check.NewView(s))
 		if diff := cmp.Diff(test.want, got.Workloads); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -117,7 +117,7 @@ func TestWaitingOnANode(t *testing.T) {
 		{Pod: "shop/db-0", Reason: "FailedMount", Message: "MountVolume failed", Last: s.Time},
 		{Pod: "shop/web-1", Reason: "FailedCreatePodSandBox", Message: "add cmd: failed to assign an IP address to container", Last: s.Time},
 	}
-	got := waiting(facts.NewView(s)).Workloads
+	got := waiting(check.NewView(s)).Workloads
 	want := []report.WaitingWorkload{{Workload: diagnosis.Workload{Namespace: "shop", Owner: "Job web", Pods: 1}, On: []string{"i-0aaa1111bbbb2222c", "subnet-0ab1"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -128,12 +128,12 @@ func TestWaitingOnANode(t *testing.T) {
 func TestWaitingUnread(t *testing.T) {
 	s := oneGroup()
 	delete(s.Read, snapshot.WaitingPods)
-	if got := waiting(facts.NewView(s)); got != nil {
+	if got := waiting(check.NewView(s)); got != nil {
 		t.Errorf("nobody was to read pods: %+v", got)
 	}
 	denied := snapshot.Failure{Source: snapshot.WaitingPods, Reason: snapshot.Denied, Call: "kubernetes: list pods"}
 	s.Failures = map[snapshot.Source]snapshot.Failure{snapshot.WaitingPods: denied}
-	if got := waiting(facts.NewView(s)); got == nil || got.Unread == nil || *got.Unread != denied {
+	if got := waiting(check.NewView(s)); got == nil || got.Unread == nil || *got.Unread != denied {
 		t.Errorf("the denied permission is not named: %+v", got)
 	}
 }
@@ -143,7 +143,7 @@ func TestWithWorkloads(t *testing.T) {
 	s := oneGroup()
 	s.WaitingPods = []snapshot.WaitingPod{unscheduled("db-0", "StatefulSet db", "", nil), unscheduled("db-1", "StatefulSet db", "", nil)}
 	s.StuckPods = []snapshot.StuckPod{{Pod: "shop/web-1", Owner: "Job web"}}
-	got := withWorkloads(facts.NewView(s), []diagnosis.Cause{{Pods: []string{"shop/web-1", "shop/db-0", "shop/db-1"}}})
+	got := withWorkloads(check.NewView(s), []diagnosis.Cause{{Pods: []string{"shop/web-1", "shop/db-0", "shop/db-1"}}})
 	want := []diagnosis.Workload{{Namespace: "shop", Owner: "StatefulSet db", Pods: 2}, {Namespace: "shop", Owner: "Job web", Pods: 1}}
 	if diff := cmp.Diff(want, got[0].Workloads); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts/zones"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/snapshot"
 )
@@ -135,7 +135,7 @@ func (r *ranking) cause(f *fault) diagnosis.Cause {
 		Check: f.Check, Confidence: f.confidence,
 		Resource: f.Resource, Covers: f.Covers, Resources: f.Resources,
 		Title: f.Title, Why: f.Why, Evidence: bounded(f.Evidence), Fix: f.Fix,
-		Nodegroups: r.nodegroups(f.Instances, append(slices.Clone(f.Covers), f.Resource), r.checks[f.Check].Breaks == check.Launching), Instances: f.Instances, Pods: f.Pods,
+		Nodegroups: r.nodegroups(f.Instances, append(slices.Clone(f.Covers), f.Resource), r.checks[f.Check].Breaks == catalog.Launching), Instances: f.Instances, Pods: f.Pods,
 		Contributing: f.contributing, Symptoms: f.signs, Hidden: f.hidden, Behind: f.NarrowedAfter,
 		Since: f.Since, Idle: f.Idle,
 	}
@@ -331,13 +331,13 @@ func unproved(c diagnosis.Cause, s *snapshot.Snapshot) diagnosis.Cause {
 	if c.Confidence == checks.Certain || c.Confidence == checks.Likely {
 		c.Confidence = checks.Possible
 	}
-	them := phrase.Verb(c.Instances, "it", "them")
+	them := check.Verb(c.Instances, "it", "them")
 	if c.Confidence != checks.Symptom {
-		c.Fix.Text = fmt.Sprintf("Find out who started %s before anything is changed for %s.", phrase.Some(c.Instances, 3), them)
+		c.Fix.Text = fmt.Sprintf("Find out who started %s before anything is changed for %s.", check.Some(c.Instances, 3), them)
 		c.Fix.Command, c.Fix.Remedy = "", ""
 	}
 	c.Evidence = bounded(append([]checks.Evidence{{What: "Launched by " + s.Cluster.Name, Value: "not proved: only tags say so, which anybody who can start an instance can set"}}, c.Evidence...))
-	c.Why += fmt.Sprintf(" It is not proved that %s launched %s: no Auto Scaling group of the cluster has %s, and %s.", s.Cluster.Name, phrase.Some(c.Instances, 3), them, claimsOf(s, them))
+	c.Why += fmt.Sprintf(" It is not proved that %s launched %s: no Auto Scaling group of the cluster has %s, and %s.", s.Cluster.Name, check.Some(c.Instances, 3), them, claimsOf(s, them))
 	return c
 }
 
@@ -371,7 +371,7 @@ func possible(d diagnosis.Diagnosis, instances []string) (list []checks.Evidence
 		if len(of) == 0 || c.Confidence == checks.Symptom || c.Confidence == checks.Advice || len(list) == mostPossible {
 			continue
 		}
-		list = append(list, checks.Evidence{What: "Possible cause of " + phrase.Some(of, 3), Value: fmt.Sprintf("%s: %s", c.Check, c.Title)})
+		list = append(list, checks.Evidence{What: "Possible cause of " + check.Some(of, 3), Value: fmt.Sprintf("%s: %s", c.Check, c.Title)})
 	}
 	return list
 }
@@ -522,7 +522,7 @@ func (r *ranking) weigh() {
 		return
 	}
 	for _, f := range r.faults {
-		if f.confidence == checks.Certain && len(f.Instances) > 0 && r.checks[f.Check].Breaks == check.Joining {
+		if f.confidence == checks.Certain && len(f.Instances) > 0 && r.checks[f.Check].Breaks == catalog.Joining {
 			f.confidence = checks.Likely
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 )
@@ -338,7 +338,7 @@ func (p *PoolsPlan) admit(d *Draft) {
 func (d *Draft) nameTemplates() {
 	s := d.S
 	for _, n := range d.fleets {
-		ref := snapshot.TemplateRef{ID: facts.ClassKey(n.pool.Class), Version: "1"}
+		ref := snapshot.TemplateRef{ID: check.ClassKey(n.pool.Class), Version: "1"}
 		for i := range s.Instances {
 			if in := &s.Instances[i]; in.Owner() == n.owner {
 				in.Template = ref

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/snapshot"
 )
@@ -160,7 +160,7 @@ func (r *refusing) role(field string, n *nodes) {
 			"%s is of account %s, and the cluster of %s: EKS cannot pass it.", n.role, account, r.S.Account)
 		return
 	}
-	if f, lacks := r.S.Lacks(snapshot.Roles, n.role); lacks && f.Code == facts.NoSuchEntity {
+	if f, lacks := r.S.Lacks(snapshot.Roles, n.role); lacks && f.Code == check.NoSuchEntity {
 		r.refuse("role", field, rolePage, "Make the role, with its trust and its policies, or name one that is there.", "The role does not exist", "IAM has no role %s (iam:GetRole: NoSuchEntity).", n.role)
 		r.concerns(n.role, n.profile)
 	}
@@ -498,7 +498,7 @@ func (p *PoolsPlan) refuse(r *refusing) {
 		if pool.Class.Group == snapshot.AutoModeGroup && r.S.Has(snapshot.Clusters) && !r.S.Cluster.AutoMode {
 			r.refuse("auto-mode", "nodeClassRef", autoPage, "Switch Auto Mode on, or name an EC2NodeClass of Karpenter.", "The cluster does not run EKS Auto Mode",
 				"The NodePool %s names a NodeClass of eks.amazonaws.com, and nothing in %s makes nodes of one: compute is not enabled.", pool.Name, r.S.Cluster.Name)
-			r.concerns(facts.ClassKey(pool.Class))
+			r.concerns(check.ClassKey(pool.Class))
 			continue
 		}
 		class, known := p.classOf(r.Draft, pool.Class)
@@ -540,7 +540,7 @@ func (r *refusing) classItself(pool snapshot.NodePool, c *snapshot.NodeClass) {
 	page := pageOf(pool.Class)
 	bad := func(id checks.ID, field, fix, title, why string, args ...any) {
 		r.refuse(id, field, page, fix, title, "The %s %s: %s", pool.Class.Kind, c.Name, fmt.Sprintf(why, args...))
-		r.concerns(facts.ClassKey(pool.Class), plannedPrefix+"image-AL2_x86_64", plannedPrefix+"image-AL2_ARM_64")
+		r.concerns(check.ClassKey(pool.Class), plannedPrefix+"image-AL2_x86_64", plannedPrefix+"image-AL2_ARM_64")
 	}
 	switch {
 	case c.Role != "" && c.Profile != "":

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
@@ -350,7 +350,7 @@ func (h Hop) equal(o Hop) bool {
 // Diagrams draws the ways from the subnets of a snapshot's scope and of its
 // instances, a diagram for each route table, those that stop somewhere first.
 func Diagrams(s *snapshot.Snapshot) []Diagram {
-	v := facts.NewView(s)
+	v := check.NewView(s)
 	scope := routes.ForView(v)
 	acls := map[string]string{}
 	for _, subnet := range s.Subnets {

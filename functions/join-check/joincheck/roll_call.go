@@ -12,7 +12,6 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
@@ -393,19 +392,19 @@ func absent(s *snapshot.Snapshot, r roll) []string {
 		for _, c := range i.Covers {
 			switch covers := catalog.Meaning(i.Key.Check).CoversToo; {
 			// What explains a refused launch covers its group, beside the subnet.
-			case covers == check.Groups && ungrouped(c):
+			case covers == catalog.Groups && ungrouped(c):
 				if karpenterGone(s, c) {
 					gone = append(gone, c)
 				}
-			case covers == check.Groups && !subnetID(c) && s.Has(snapshot.Groups):
+			case covers == catalog.Groups && !subnetID(c) && s.Has(snapshot.Groups):
 				if !slices.ContainsFunc(s.Groups, func(g snapshot.Group) bool { return g.Name == c }) {
 					gone = append(gone, c)
 				}
-			case covers == check.NodePools:
+			case covers == catalog.NodePools:
 				if karpenterGone(s, c) {
 					gone = append(gone, c)
 				}
-			case covers == check.Addons && s.Has(snapshot.Addons):
+			case covers == catalog.Addons && s.Has(snapshot.Addons):
 				if !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == c }) {
 					gone = append(gone, c)
 				}

@@ -21,7 +21,6 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
@@ -144,11 +143,11 @@ func absent(s *snapshot.Snapshot, incidents []incident.Incident) []string {
 		}
 		for _, c := range i.Covers {
 			switch catalog.Meaning(i.Key.Check).CoversToo {
-			case check.Nodegroups:
+			case catalog.Nodegroups:
 				if s.Has(snapshot.Nodegroups) && !slices.ContainsFunc(s.Nodegroups, func(n snapshot.Nodegroup) bool { return n.Name == c }) {
 					gone = append(gone, c)
 				}
-			case check.Addons:
+			case catalog.Addons:
 				if s.Has(snapshot.Addons) && !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == c }) {
 					gone = append(gone, c)
 				}

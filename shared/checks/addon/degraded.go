@@ -9,11 +9,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/cluster"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
 )
 
@@ -21,26 +16,26 @@ func Degraded() check.Check {
 	return check.New(checkid.AddonDegraded, degraded, snapshot.Addons)
 }
 
-func degraded(s *facts.View) []finding.Finding {
+func degraded(s *check.View) []check.Finding {
 	l := s.Index()
-	var list []finding.Finding
+	var list []check.Finding
 	for _, a := range s.Addons {
 		switch {
 		case !slices.Contains(neededAddons(), a.Name):
 		case addonBad(a):
 			list = append(list, addonDegraded(l, a))
 		case a.Status == "ACTIVE":
-			list = append(list, finding.Finding{Outcome: finding.Pass, Resource: a.Name, Covers: []string{a.Name}, Evidence: []finding.Evidence{{What: a.Name, Value: "is " + a.Status}}})
+			list = append(list, check.Finding{Outcome: check.Pass, Resource: a.Name, Covers: []string{a.Name}, Evidence: []check.Evidence{{What: a.Name, Value: "is " + a.Status}}})
 		case a.Status == "CREATING", a.Status == "UPDATING", a.Status == "DELETING": // on its way
 		default:
-			list = append(list, finding.Unread(a.Name, []string{a.Name}, snapshot.Failure{
+			list = append(list, check.Unread(a.Name, []string{a.Name}, snapshot.Failure{
 				Source: snapshot.Addons, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of %s is unknown to Rollcall", a.Status, a.Name),
 			}))
 		}
 	}
 	if !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return slices.Contains(neededAddons(), a.Name) }) {
 		// EKS manages none of them: none is degraded.
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}})
+		list = append(list, check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}})
 	}
 	return list
 }
@@ -58,22 +53,22 @@ func addonBad(a snapshot.Addon) bool {
 	return len(a.Issues) > 0
 }
 
-func addonDegraded(l facts.InstanceIndex, a snapshot.Addon) finding.Finding {
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: a.Name, Covers: []string{a.Name},
-		Title:    phrase.Title("add-on %s %s", a.Name, phrase.Fares(a.Status)),
+func addonDegraded(l check.InstanceIndex, a snapshot.Addon) check.Finding {
+	f := check.Finding{
+		Outcome: check.Fail, Resource: a.Name, Covers: []string{a.Name},
+		Title:    check.Title("add-on %s %s", a.Name, check.Fares(a.Status)),
 		Why:      fmt.Sprintf("EKS reports that the add-on %s %s is %s.", a.Name, a.Version, cmp.Or(a.Status, "not healthy")),
-		Evidence: append([]finding.Evidence{{What: a.Name, Value: cmp.Or(a.Version, "no version") + ", status " + cmp.Or(a.Status, "not reported")}}, cluster.IssueEvidence(a.Issues)...),
-		Fix: finding.Fix{
+		Evidence: append([]check.Evidence{{What: a.Name, Value: cmp.Or(a.Version, "no version") + ", status " + cmp.Or(a.Status, "not reported")}}, cluster.IssueEvidence(a.Issues)...),
+		Fix: check.Fix{
 			Text:    "Read the issues of the add-on, and update it again.",
-			Command: command.AWS(l.S, "eks describe-addon", "--cluster-name", l.S.Cluster.Name, "--addon-name", a.Name, "--query", "addon.[status,health]"),
-			Console: link.Cluster(l.S),
+			Command: l.S.AWSCommand("eks describe-addon", "--cluster-name", l.S.Cluster.Name, "--addon-name", a.Name, "--query", "addon.[status,health]"),
+			Console: l.S.ClusterLink(),
 		},
 	}
 	if len(a.Issues) > 0 {
 		first := a.Issues[0]
 		m := cluster.ExplainIssue(cluster.AddonIssues(), first)
-		f.Title = phrase.Title("add-on %s %s: %s", a.Name, phrase.Fares(a.Status), cmp.Or(phrase.Spoken(first.Code), "no code"))
+		f.Title = check.Title("add-on %s %s: %s", a.Name, check.Fares(a.Status), cmp.Or(check.Spoken(first.Code), "no code"))
 		f.Why += fmt.Sprintf(" %s: %s.", cmp.Or(first.Code, "It gives no code"), m.Meaning)
 		f.Fix.Text = m.Next
 	}
@@ -88,13 +83,13 @@ func addonDegraded(l facts.InstanceIndex, a snapshot.Addon) finding.Finding {
 
 // forLackOfNodes weakens the finding that an add-on lacks pods: where there is
 // no Ready node, its pods have nowhere to run, and the add-on is not at fault.
-func forLackOfNodes(l facts.InstanceIndex, f *finding.Finding) {
+func forLackOfNodes(l check.InstanceIndex, f *check.Finding) {
 	switch {
 	case !l.S.Has(snapshot.Nodes):
-		f.Confidence = finding.Possible
+		f.Confidence = check.Possible
 		f.Why += " Whether there is a node for its pods could not be read."
 	case !slices.ContainsFunc(l.S.Nodes, func(n snapshot.Node) bool { return n.Joined() }):
-		f.Confidence = finding.Symptom
+		f.Confidence = check.Symptom
 		f.Why += " The cluster has no Ready node to run its pods."
 		f.Fix.Text = "Nothing is wrong with the add-on: it recovers with the first Ready node."
 		// It belongs to what keeps these from joining.
@@ -109,7 +104,7 @@ func forLackOfNodes(l facts.InstanceIndex, f *finding.Finding) {
 
 // notReadyYet are the instances of the scope that registered, should be Ready
 // and are not.
-func notReadyYet(l facts.InstanceIndex) []string {
+func notReadyYet(l check.InstanceIndex) []string {
 	var list []string
 	for _, id := range l.S.Scope.Instances {
 		if n := l.Nodes[id]; n != nil && !n.Joined() && l.Due(id) && !l.Terminated(id) {

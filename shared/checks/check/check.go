@@ -1,4 +1,6 @@
-// Package check says what a check is, and runs checks on a snapshot.
+// Package check is what checks are written with: what a check is, the view of a
+// snapshot with what several checks derive from it, the words, commands and links of
+// findings. It runs checks, and has none.
 package check
 
 import (
@@ -8,8 +10,6 @@ import (
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 )
 
@@ -26,43 +26,13 @@ type Check struct {
 	InSweep *Part
 	// Run judges everything in the snapshot's scope. It is called only when
 	// all of Needs was read.
-	Run func(*facts.View) []finding.Finding
+	Run func(*View) []Finding
 }
-
-// What the catalog has.
-type (
-	Breaks   = catalog.Breaks
-	Proof    = catalog.Proof
-	Thing    = catalog.Thing
-	Detector = catalog.Detector
-)
-
-const (
-	Joining        = catalog.Joining
-	Launching      = catalog.Launching
-	Addresses      = catalog.Addresses
-	Pods           = catalog.Pods
-	Managed        = catalog.Managed
-	ByJoining      = catalog.ByJoining
-	ByPassing      = catalog.ByPassing
-	ByPassingUnmet = catalog.ByPassingUnmet
-	Impossible     = catalog.Impossible
-	Nodegroups     = catalog.Nodegroups
-	Groups         = catalog.Groups
-	Addons         = catalog.Addons
-	NodePools      = catalog.NodePools
-	JoinCheck      = catalog.JoinCheck
-	Sweep          = catalog.Sweep
-	NodegroupWatch = catalog.NodegroupWatch
-	SubnetWatch    = catalog.SubnetWatch
-	ZoneWatch      = catalog.ZoneWatch
-	SpotReport     = catalog.SpotReport
-)
 
 // Part is a part of a check: its sources, and what judges by them.
 type Part struct {
 	Needs, Uses []snapshot.Source
-	Run         func(*facts.View) []finding.Finding
+	Run         func(*View) []Finding
 }
 
 // Sweeping is the check as a sweep judges it where no instance is in trouble.
@@ -77,25 +47,25 @@ func (c Check) Sweeping() Check {
 // is not run: it is Unknown over the whole scope (Covers is empty), with what
 // kept it from looking. So is one that panics. The results are in the order
 // of the list, then by resource; their ids are sorted.
-func Eval(list []Check, s *snapshot.Snapshot) []finding.Result {
-	v := facts.NewView(s)
-	var results []finding.Result
+func Eval(list []Check, s *snapshot.Snapshot) []Result {
+	v := NewView(s)
+	var results []Result
 	for _, c := range list {
 		findings := Run(c, v)
 		for i := range findings {
 			tidy(&findings[i])
 		}
-		slices.SortStableFunc(findings, func(a, b finding.Finding) int {
+		slices.SortStableFunc(findings, func(a, b Finding) int {
 			return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Outcome, b.Outcome), slices.Compare(a.Covers, b.Covers))
 		})
 		for _, f := range findings {
-			results = append(results, finding.Result{Check: c.ID, Finding: f})
+			results = append(results, Result{Check: c.ID, Finding: f})
 		}
 	}
 	return results
 }
 
-func Run(c Check, s *facts.View) (findings []finding.Finding) {
+func Run(c Check, s *View) (findings []Finding) {
 	var blocked []snapshot.Failure
 	for _, source := range c.Needs {
 		if !s.Has(source) {
@@ -103,12 +73,12 @@ func Run(c Check, s *facts.View) (findings []finding.Finding) {
 		}
 	}
 	if len(blocked) > 0 {
-		return []finding.Finding{unknown(s, blocked)}
+		return []Finding{unknown(s, blocked)}
 	}
 	defer func() {
 		// One broken check must not take the others' findings with it.
 		if fault := recover(); fault != nil {
-			findings = []finding.Finding{unknown(s, []snapshot.Failure{{
+			findings = []Finding{unknown(s, []snapshot.Failure{{
 				Source: snapshot.Source("check " + string(c.ID)), Reason: snapshot.Broken, Message: fmt.Sprintf("the check itself broke: %v", fault),
 			}})}
 		}
@@ -116,11 +86,11 @@ func Run(c Check, s *facts.View) (findings []finding.Finding) {
 	return c.Run(s)
 }
 
-func unknown(s *facts.View, blocked []snapshot.Failure) finding.Finding {
-	return finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Blocked: blocked}
+func unknown(s *View, blocked []snapshot.Failure) Finding {
+	return Finding{Outcome: Unknown, Resource: s.Cluster.Name, Blocked: blocked}
 }
 
-func tidy(f *finding.Finding) {
+func tidy(f *Finding) {
 	for _, ids := range []*[]string{&f.Covers, &f.Instances} {
 		*ids = slices.Clone(*ids) // it may be a fact's own
 		slices.Sort(*ids)
@@ -129,7 +99,7 @@ func tidy(f *finding.Finding) {
 }
 
 // New is the check of an id: what must have been read for it, and what judges then.
-func New(id checkid.ID, run func(*facts.View) []finding.Finding, needs ...snapshot.Source) Check {
+func New(id checkid.ID, run func(*View) []Finding, needs ...snapshot.Source) Check {
 	return Check{Entry: catalog.Meaning(id), Needs: needs, Run: run}
 }
 

@@ -16,7 +16,6 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
@@ -47,7 +46,7 @@ func RunTable(t *testing.T, list []check.Check, cases map[checkid.ID][]Case) {
 // check in every case.
 func RunCases(t *testing.T, c check.Check, cases []Case) {
 	t.Helper()
-	seen := map[finding.Outcome]bool{}
+	seen := map[check.Outcome]bool{}
 	for _, tt := range cases {
 		t.Run(tt.Name, func(t *testing.T) {
 			results := EvalOne(t, c, tt.World)
@@ -61,8 +60,8 @@ func RunCases(t *testing.T, c check.Check, cases []Case) {
 			}
 		})
 	}
-	for _, o := range []finding.Outcome{finding.Pass, finding.Fail, finding.Unknown} {
-		if o == finding.Fail && c.NeverFails {
+	for _, o := range []check.Outcome{check.Pass, check.Fail, check.Unknown} {
+		if o == check.Fail && c.NeverFails {
 			continue
 		}
 		if !seen[o] {
@@ -93,12 +92,12 @@ func Gone(r snapshot.Route) snapshot.Route {
 	return r
 }
 
-func EvalOne(t *testing.T, c check.Check, s *snapshot.Snapshot) []finding.Result {
+func EvalOne(t *testing.T, c check.Check, s *snapshot.Snapshot) []check.Result {
 	t.Helper()
 	return check.Eval([]check.Check{c}, s)
 }
 
-func Lines(results []finding.Result) []string {
+func Lines(results []check.Result) []string {
 	var list []string
 	for _, r := range results {
 		line := string(r.Outcome)
@@ -107,9 +106,9 @@ func Lines(results []finding.Result) []string {
 		}
 		line += fmt.Sprintf(" %s %v", r.Resource, r.Covers)
 		switch r.Outcome {
-		case finding.Fail:
+		case check.Fail:
 			line += fmt.Sprintf(" %v %s", r.Instances, r.Title)
-		case finding.Unknown:
+		case check.Unknown:
 			for _, b := range r.Blocked {
 				line += fmt.Sprintf(" %s: %s", b.Source, b.Reason)
 				if b.Call == "" {
@@ -123,11 +122,11 @@ func Lines(results []finding.Result) []string {
 }
 
 // Failed is the one finding that failed.
-func Failed(t *testing.T, c check.Check, s *snapshot.Snapshot) finding.Result {
+func Failed(t *testing.T, c check.Check, s *snapshot.Snapshot) check.Result {
 	t.Helper()
-	var found []finding.Result
+	var found []check.Result
 	for _, r := range EvalOne(t, c, s) {
-		if r.Outcome == finding.Fail {
+		if r.Outcome == check.Fail {
 			found = append(found, r)
 		}
 	}
@@ -138,7 +137,7 @@ func Failed(t *testing.T, c check.Check, s *snapshot.Snapshot) finding.Result {
 }
 
 // Value is the value of a line of evidence.
-func Value(t *testing.T, r finding.Result, what string) string {
+func Value(t *testing.T, r check.Result, what string) string {
 	t.Helper()
 	for _, e := range r.Evidence {
 		if strings.HasPrefix(e.What, what) {
@@ -150,11 +149,11 @@ func Value(t *testing.T, r finding.Result, what string) string {
 }
 
 // areWhole holds what is true of all findings.
-func areWhole(t *testing.T, c check.Check, results []finding.Result) {
+func areWhole(t *testing.T, c check.Check, results []check.Result) {
 	t.Helper()
 	passed := map[string]bool{}
 	for _, r := range results {
-		if r.Outcome == finding.Pass {
+		if r.Outcome == check.Pass {
 			for _, cover := range r.Covers {
 				passed[cover] = true
 			}
@@ -168,15 +167,15 @@ func areWhole(t *testing.T, c check.Check, results []finding.Result) {
 			t.Errorf("the finding offers the remedy %q, the check is of %q", r.Fix.Remedy, c.Remedy)
 		}
 		switch r.Outcome {
-		case finding.Pass:
+		case check.Pass:
 			if len(r.Covers) == 0 {
 				t.Errorf("a pass that covers nothing")
 			}
-		case finding.Unknown:
+		case check.Unknown:
 			if len(r.Blocked) == 0 {
 				t.Errorf("an unknown without what blocked it")
 			}
-		case finding.Fail:
+		case check.Fail:
 			if n := utf8.RuneCountInString(r.Title); n == 0 || n > 70 {
 				t.Errorf("title %q has %d runes, want 1 to 70", r.Title, n)
 			}

@@ -3,8 +3,7 @@ package cluster
 import (
 	"cmp"
 
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/phrase"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/snapshot"
 )
 
@@ -63,14 +62,14 @@ func ExplainIssue(known map[string]issueMeaning, i snapshot.Issue) issueMeaning 
 }
 
 // IssueEvidence is one line for each issue.
-func IssueEvidence(list []snapshot.Issue) []finding.Evidence {
-	evidence := make([]finding.Evidence, 0, len(list))
+func IssueEvidence(list []snapshot.Issue) []check.Evidence {
+	evidence := make([]check.Evidence, 0, len(list))
 	for _, i := range list {
-		value := cmp.Or(phrase.Clip(i.Message), "no message")
+		value := cmp.Or(check.Clip(i.Message), "no message")
 		if len(i.Resources) > 0 {
-			value += " (" + phrase.Some(i.Resources, 5) + ")"
+			value += " (" + check.Some(i.Resources, 5) + ")"
 		}
-		evidence = append(evidence, finding.Evidence{What: cmp.Or(i.Code, "Issue"), Value: value})
+		evidence = append(evidence, check.Evidence{What: cmp.Or(i.Code, "Issue"), Value: value})
 	}
 	return evidence
 }

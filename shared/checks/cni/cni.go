@@ -11,11 +11,6 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/address"
 	"rollcall/shared/node/vpccni"
 	"rollcall/shared/shell"
@@ -52,11 +47,11 @@ type plugin struct {
 
 // pluginOf is the plugin of the cluster. Where it is not to be judged, found is what is
 // reported: the plugin is not meant to run, or its version is not understood.
-func pluginOf(s *facts.View) (p plugin, found []finding.Finding, judge bool) {
+func pluginOf(s *check.View) (p plugin, found []check.Finding, judge bool) {
 	suspects, well := s.Pending()
 	p.well = well
 	for _, i := range suspects {
-		if s.CNI == nil || i.Windows || facts.OfAutoMode(i) {
+		if s.CNI == nil || i.Windows || check.OfAutoMode(i) {
 			p.passing = append(p.passing, i)
 			continue
 		}
@@ -69,38 +64,38 @@ func pluginOf(s *facts.View) (p plugin, found []finding.Finding, judge bool) {
 	if p.version = version; ok {
 		return p, nil, true
 	}
-	return p, append(p.pass(s, nil), finding.Unread(s.Cluster.Name, facts.IDs(p.pending), snapshot.Failure{
+	return p, append(p.pass(s, nil), check.Unread(s.Cluster.Name, check.IDs(p.pending), snapshot.Failure{
 		Source: snapshot.AWSNode, Reason: snapshot.Broken, Message: fmt.Sprintf("the version in the image %q of aws-node cannot be parsed", s.CNI.Image),
 	})), false
 }
 
 // pass is the finding on the instances that are well, run another plugin, or have
 // nothing against them.
-func (p plugin) pass(s *facts.View, good []*snapshot.Instance) []finding.Finding {
-	list := facts.IDs(slices.Concat(p.well, p.passing, good))
+func (p plugin) pass(s *check.View, good []*snapshot.Instance) []check.Finding {
+	list := check.IDs(slices.Concat(p.well, p.passing, good))
 	if len(list) == 0 {
 		return nil
 	}
 	slices.Sort(list)
-	return []finding.Finding{{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: list}}
+	return []check.Finding{{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: list}}
 }
 
 // imageOf is the evidence of the running version.
-func imageOf(s *facts.View) finding.Evidence {
-	return finding.Evidence{What: "Image of aws-node", Value: s.CNI.Image}
+func imageOf(s *check.View) check.Evidence {
+	return check.Evidence{What: "Image of aws-node", Value: s.CNI.Image}
 }
 
 // dated is the evidence of where a rule stands, and when it was read.
-func dated(source string) finding.Evidence {
-	return finding.Evidence{What: "Read " + vpccni.Read, Value: source}
+func dated(source string) check.Evidence {
+	return check.Evidence{What: "Read " + vpccni.Read, Value: source}
 }
 
 // daemonSet is the resource of findings on the plugin.
 const daemonSet = "kube-system/aws-node"
 
 // update is how the plugin gets another version.
-func update(s *facts.View, to vpccni.Version) finding.Fix {
-	f := finding.Fix{Console: link.Cluster(s), Text: fmt.Sprintf("Update the plugin to %s or later, one minor version at a time.", to)}
+func update(s *check.View, to vpccni.Version) check.Fix {
+	f := check.Fix{Console: s.ClusterLink(), Text: fmt.Sprintf("Update the plugin to %s or later, one minor version at a time.", to)}
 	if slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == "vpc-cni" }) {
 		f.Text += " It is the add-on vpc-cni: the command lists its versions for this Kubernetes version."
 		f.Command = versions(s)
@@ -125,10 +120,10 @@ const (
 //	none of the name that the node gives               Fail
 //	its subnet is in another zone                      Fail
 //	else                                               Pass
-func runENIConfig(s *facts.View) []finding.Finding {
-	var v finding.Verdicts
+func runENIConfig(s *check.View) []check.Finding {
+	var v check.Verdicts
 	suspects, well := s.WithStarving()
-	v.Pass(s.Cluster.Name, facts.IDs(well))
+	v.Pass(s.Cluster.Name, check.IDs(well))
 	custom := address.SettingsOf(s.CNI)
 	nodes := s.Index().Nodes
 	of := map[string][]string{} // by what is wrong
@@ -136,7 +131,7 @@ func runENIConfig(s *facts.View) []finding.Finding {
 	for _, i := range suspects {
 		n := nodes[i.ID]
 		switch {
-		case n == nil || s.CNI == nil || !custom.Elsewhere || custom.IPv6 || s.Cluster.IPv6 || i.Windows || facts.OfAutoMode(i):
+		case n == nil || s.CNI == nil || !custom.Elsewhere || custom.IPv6 || s.Cluster.IPv6 || i.Windows || check.OfAutoMode(i):
 			v.Pass(s.Cluster.Name, []string{i.ID})
 			continue
 		case !s.Has(snapshot.ENIConfigsOf):
@@ -145,7 +140,7 @@ func runENIConfig(s *facts.View) []finding.Finding {
 		}
 		m := misconfiguredOf(s, i, n)
 		if m.says == "" {
-			v.Pass(s.Cluster.Name, []string{i.ID}, finding.Evidence{What: "ENIConfig of " + n.Name, Value: m.name})
+			v.Pass(s.Cluster.Name, []string{i.ID}, check.Evidence{What: "ENIConfig of " + n.Name, Value: m.name})
 			continue
 		}
 		key := m.says + m.zone
@@ -160,7 +155,7 @@ func runENIConfig(s *facts.View) []finding.Finding {
 // misconfigured is what is wrong with the ENIConfig that a node names.
 type misconfigured struct{ name, by, zone, says string }
 
-func misconfiguredOf(s *facts.View, i *snapshot.Instance, n *snapshot.Node) misconfigured {
+func misconfiguredOf(s *check.View, i *snapshot.Instance, n *snapshot.Node) misconfigured {
 	m := misconfigured{name: defaultName, by: "it has no label and no annotation that names one", zone: cmp.Or(n.Zone, i.Zone)}
 	annotation := cmp.Or(s.CNI.Env["ENI_CONFIG_ANNOTATION_DEF"], defaultAnnotation)
 	for _, at := range []struct {
@@ -188,26 +183,26 @@ func misconfiguredOf(s *facts.View, i *snapshot.Instance, n *snapshot.Node) misc
 	return m
 }
 
-func eniConfigFinding(s *facts.View, m misconfigured, of []string) finding.Finding {
+func eniConfigFinding(s *check.View, m misconfigured, of []string) check.Finding {
 	nodes := s.Index().Nodes
 	names := make([]string, len(s.ENIConfigs))
 	for i, c := range s.ENIConfigs {
 		names[i] = c.Name
 	}
 	value := func(name string) string { return cmp.Or(s.CNI.Env[name], "not set") }
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: m.name, Covers: of, Instances: of, Resources: []string{nodes[of[0]].Name}, Pods: s.WaitingFor(of),
-		Title: phrase.Title("No ENIConfig matches %s in %s", phrase.Subject(of, "node"), cmp.Or(m.zone, "its zone")),
+	f := check.Finding{
+		Outcome: check.Fail, Resource: m.name, Covers: of, Instances: of, Resources: []string{nodes[of[0]].Name}, Pods: s.WaitingFor(of),
+		Title: check.Title("No ENIConfig matches %s in %s", check.Subject(of, "node"), cmp.Or(m.zone, "its zone")),
 		Why: fmt.Sprintf("Custom networking is on, and %s in %s uses ENIConfig %s (%s), but %s. aws-node cannot create an interface for pods.",
 			nodes[of[0]].Name, cmp.Or(m.zone, "an unknown zone"), m.name, m.by, m.says),
-		Evidence: []finding.Evidence{
+		Evidence: []check.Evidence{
 			{What: "ENIConfigs", Value: cmp.Or(strings.Join(names, ", "), "none")},
 			{What: "ENI_CONFIG_LABEL_DEF of aws-node", Value: value("ENI_CONFIG_LABEL_DEF")},
 			{What: "ENI_CONFIG_ANNOTATION_DEF of aws-node", Value: value("ENI_CONFIG_ANNOTATION_DEF")},
 		},
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Create an ENIConfig named %s with a subnet in %s and the security groups of the nodes, like the existing ones, which the command shows. Then replace the instances.", m.name, cmp.Or(m.zone, "the node's zone")),
-			Command: "kubectl get eniconfigs -o yaml", Console: link.Cluster(s),
+			Command: "kubectl get eniconfigs -o yaml", Console: s.ClusterLink(),
 		},
 	}
 	switch zoned := slices.Contains(names, m.zone); {
@@ -220,7 +215,7 @@ func eniConfigFinding(s *facts.View, m misconfigured, of []string) finding.Findi
 	return f
 }
 
-func runIPv6(s *facts.View) []finding.Finding {
+func runIPv6(s *check.View) []check.Finding {
 	p, said, judge := pluginOf(s)
 	switch {
 	case !s.Cluster.IPv6: // whatever the version is
@@ -234,9 +229,9 @@ func runIPv6(s *facts.View) []finding.Finding {
 		return append(p.pass(s, nil), f)
 	}
 	if wrong := settings(s.CNI.Env); len(wrong) > 0 {
-		f := ipv6Finding(s, p.pending, "aws-node is not configured for IPv6", fmt.Sprintf("%s is an IPv6 cluster, and aws-node has %s: it exits at startup.", s.Cluster.Name, phrase.And(wrong)))
-		f.Fix = finding.Fix{
-			Console: link.Cluster(s),
+		f := ipv6Finding(s, p.pending, "aws-node is not configured for IPv6", fmt.Sprintf("%s is an IPv6 cluster, and aws-node has %s: it exits at startup.", s.Cluster.Name, check.And(wrong)))
+		f.Fix = check.Fix{
+			Console: s.ClusterLink(),
 			Text:    "Set ENABLE_IPv6 and ENABLE_PREFIX_DELEGATION to true, ENABLE_IPv4 and AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG to false.",
 			Command: "kubectl set env daemonset aws-node --namespace kube-system ENABLE_IPv6=true ENABLE_PREFIX_DELEGATION=true ENABLE_IPv4=false AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG=false",
 		}
@@ -274,7 +269,7 @@ func shown(env map[string]string, name string) string {
 }
 
 // byType finds the instances of types before the Nitro system.
-func byType(s *facts.View, p plugin) []finding.Finding {
+func byType(s *check.View, p plugin) []check.Finding {
 	var good, old, unread []*snapshot.Instance
 	for _, i := range p.pending {
 		n := slices.IndexFunc(s.InstanceTypes, func(t snapshot.InstanceType) bool { return t.Name == i.Type })
@@ -289,27 +284,27 @@ func byType(s *facts.View, p plugin) []finding.Finding {
 	}
 	list := p.pass(s, good)
 	if len(unread) > 0 {
-		list = append(list, finding.Unread(s.Cluster.Name, facts.IDs(unread), s.Why(snapshot.InstanceTypes)))
+		list = append(list, check.Unread(s.Cluster.Name, check.IDs(unread), s.Why(snapshot.InstanceTypes)))
 	}
 	if len(old) > 0 {
 		f := ipv6Finding(s, old, old[0].Type+" is not of the Nitro system", fmt.Sprintf("%s is an IPv6 cluster, and %s has the hypervisor Xen: the plugin supports no prefixes there and exits (Prefix Delegation is not supported on non-nitro instance %s).",
 			s.Cluster.Name, old[0].Type, old[0].Type))
 		f.Resources = []string{old[0].Type}
-		f.Fix = finding.Fix{Console: link.Cluster(s), Text: "Choose instance types of the Nitro system. Then replace the instances."}
+		f.Fix = check.Fix{Console: s.ClusterLink(), Text: "Choose instance types of the Nitro system. Then replace the instances."}
 		list = append(list, f)
 	}
 	return list
 }
 
-func ipv6Finding(s *facts.View, of []*snapshot.Instance, title, why string) finding.Finding {
-	ids := facts.IDs(of)
-	evidence := []finding.Evidence{imageOf(s)}
+func ipv6Finding(s *check.View, of []*snapshot.Instance, title, why string) check.Finding {
+	ids := check.IDs(of)
+	evidence := []check.Evidence{imageOf(s)}
 	for _, name := range []string{"ENABLE_IPv6", "ENABLE_PREFIX_DELEGATION", "ENABLE_IPv4"} {
-		evidence = append(evidence, finding.Evidence{What: name + " of aws-node", Value: shown(s.CNI.Env, name)})
+		evidence = append(evidence, check.Evidence{What: name + " of aws-node", Value: shown(s.CNI.Env, name)})
 	}
-	return finding.Finding{
-		Outcome: finding.Fail, Resource: daemonSet, Covers: ids, Instances: ids, Resources: []string{s.Cluster.Name},
-		Title: phrase.Title("%s", title), Why: why, Evidence: append(evidence, dated(vpccni.IPv6Source)),
+	return check.Finding{
+		Outcome: check.Fail, Resource: daemonSet, Covers: ids, Instances: ids, Resources: []string{s.Cluster.Name},
+		Title: check.Title("%s", title), Why: why, Evidence: append(evidence, dated(vpccni.IPv6Source)),
 	}
 }
 
@@ -323,12 +318,12 @@ const agentAddon = "eks-pod-identity-agent"
 //	no pod of it is on the node, or it waits with a reason                  Fail
 //	the node's pods were not listed: no add-on of it, or one that is broken  Fail, likely
 //	that could not be told either                                           Unknown
-func runPodIdentityAgent(s *facts.View) []finding.Finding {
-	var v finding.Verdicts
+func runPodIdentityAgent(s *check.View) []check.Finding {
+	var v check.Verdicts
 	suspects, well := s.WithStarving()
-	v.Pass(s.Cluster.Name, facts.IDs(well))
+	v.Pass(s.Cluster.Name, check.IDs(well))
 	var without []string
-	sure, agent := finding.Likely, ""
+	sure, agent := check.Likely, ""
 	for _, i := range suspects {
 		n := s.Index().Nodes[i.ID]
 		if n == nil || !asksAgent(s, i) {
@@ -339,7 +334,7 @@ func runPodIdentityAgent(s *facts.View) []finding.Finding {
 		case k >= 0 && (s.NodePods[k].Agent == "Running" || s.NodePods[k].Agent == "Pending" || s.NodePods[k].Agent == "ContainerCreating"):
 			v.Pass(s.Cluster.Name, []string{i.ID})
 		case k >= 0:
-			without, sure, agent = append(without, i.ID), finding.Certain, s.NodePods[k].Agent
+			without, sure, agent = append(without, i.ID), check.Certain, s.NodePods[k].Agent
 		case s.Has(snapshot.Addons) && !installed(s):
 			without = append(without, i.ID)
 		case s.Has(snapshot.PodsOnNodes):
@@ -355,39 +350,39 @@ func runPodIdentityAgent(s *facts.View) []finding.Finding {
 }
 
 // asksAgent reports whether the pod of aws-node on an instance has its credentials of the agent.
-func asksAgent(s *facts.View, i *snapshot.Instance) bool {
+func asksAgent(s *check.View, i *snapshot.Instance) bool {
 	return slices.ContainsFunc(s.PodsOf()[i.ID], func(p snapshot.Pod) bool { return p.Identity.ByAssociation })
 }
 
 // installed reports whether the add-on is there and does not fail.
-func installed(s *facts.View) bool {
+func installed(s *check.View) bool {
 	return slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == agentAddon && a.Status == "ACTIVE" })
 }
 
-func agentFinding(s *facts.View, of []string, sure finding.Confidence, agent string) finding.Finding {
+func agentFinding(s *check.View, of []string, sure check.Confidence, agent string) check.Finding {
 	node := s.Index().Nodes[of[0]].Name
-	f := finding.Finding{
-		Outcome: finding.Fail, Confidence: sure, Resource: agentAddon, Covers: of, Instances: of, Resources: []string{"kube-system/aws-node", node}, Pods: s.WaitingFor(of),
-		Title: phrase.Title("aws-node on %s gets no credentials: no Pod Identity agent", phrase.Subject(of, "node")),
+	f := check.Finding{
+		Outcome: check.Fail, Confidence: sure, Resource: agentAddon, Covers: of, Instances: of, Resources: []string{"kube-system/aws-node", node}, Pods: s.WaitingFor(of),
+		Title: check.Title("aws-node on %s gets no credentials: no Pod Identity agent", check.Subject(of, "node")),
 		Why:   fmt.Sprintf("aws-node on %s gets its role from a Pod Identity association and requests credentials from the agent on its node. No pod of %s runs there.", node, agentAddon),
-		Fix:   finding.Fix{Console: link.Cluster(s)},
+		Fix:   check.Fix{Console: s.ClusterLink()},
 	}
 	k := slices.IndexFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == agentAddon })
 	switch {
 	case !s.Has(snapshot.Addons):
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Add-on " + agentAddon, Value: "not read"})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Add-on " + agentAddon, Value: "not read"})
 	case k < 0:
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Add-on " + agentAddon, Value: "not installed"})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Add-on " + agentAddon, Value: "not installed"})
 	default:
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Add-on " + agentAddon, Value: s.Addons[k].Status})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Add-on " + agentAddon, Value: s.Addons[k].Status})
 	}
 	if agent != "" {
 		f.Why = fmt.Sprintf("aws-node on %s gets its role from a Pod Identity association and requests credentials from the agent on its node. The pod of %s there does not run: %s.", node, agentAddon, agent)
-		f.Evidence = append(f.Evidence, finding.Evidence{What: agentAddon + " on " + node, Value: agent})
+		f.Evidence = append(f.Evidence, check.Evidence{What: agentAddon + " on " + node, Value: agent})
 	}
 	if agent == "" && k < 0 && s.Has(snapshot.Addons) {
 		f.Fix.Text = "Install the agent, or remove the association and let aws-node use the node's role or its service account's; then recreate its pods."
-		f.Fix.Command = command.AWS(s, "eks create-addon", "--cluster-name", s.Cluster.Name, "--addon-name", agentAddon)
+		f.Fix.Command = s.AWSCommand("eks create-addon", "--cluster-name", s.Cluster.Name, "--addon-name", agentAddon)
 		return f
 	}
 	f.Fix.Text = fmt.Sprintf("Find out why the pod of %s does not run on %s: the command shows it.", agentAddon, node)
@@ -395,7 +390,7 @@ func agentFinding(s *facts.View, of []string, sure finding.Confidence, agent str
 	return f
 }
 
-func runVersion(s *facts.View) []finding.Finding {
+func runVersion(s *check.View) []check.Finding {
 	p, said, judge := pluginOf(s)
 	if !judge {
 		return said
@@ -430,7 +425,7 @@ func ruleAgainst(v vpccni.Version, minor int, os string) int {
 }
 
 // minorOf is the version of an instance's kubelet, else that of the control plane.
-func minorOf(s *facts.View, i *snapshot.Instance) int {
+func minorOf(s *check.View, i *snapshot.Instance) int {
 	if n := s.Index().Nodes[i.ID]; n != nil {
 		if minor := vpccni.Minor(n.Kubelet); minor > 0 {
 			return minor
@@ -439,8 +434,8 @@ func minorOf(s *facts.View, i *snapshot.Instance) int {
 	return vpccni.Minor(s.Cluster.Version)
 }
 
-func osOf(st *facts.BootConfig, i *snapshot.Instance) string {
-	if family, _ := st.Family(i); family == facts.FamilyAL2023 {
+func osOf(st *check.BootConfig, i *snapshot.Instance) string {
+	if family, _ := st.Family(i); family == check.FamilyAL2023 {
 		return "AL2023"
 	}
 	return ""
@@ -448,7 +443,7 @@ func osOf(st *facts.BootConfig, i *snapshot.Instance) string {
 
 // runsAll reports whether nodes that the rule is about are Ready with the version all the
 // same: they may have come with another one.
-func runsAll(s *facts.View, st *facts.BootConfig, p plugin, r vpccni.Rule) bool {
+func runsAll(s *check.View, st *check.BootConfig, p plugin, r vpccni.Rule) bool {
 	for _, i := range p.well {
 		if r.Against(p.version, minorOf(s, i), osOf(st, i)) {
 			return true
@@ -457,31 +452,31 @@ func runsAll(s *facts.View, st *facts.BootConfig, p plugin, r vpccni.Rule) bool 
 	return false
 }
 
-func versionFinding(s *facts.View, p plugin, r vpccni.Rule, of []*snapshot.Instance, others bool) finding.Finding {
-	ids := facts.IDs(of)
+func versionFinding(s *check.View, p plugin, r vpccni.Rule, of []*snapshot.Instance, others bool) check.Finding {
+	ids := check.IDs(of)
 	kubernetes := fmt.Sprintf("Kubernetes 1.%d", minorOf(s, of[0]))
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: daemonSet, Covers: ids, Instances: ids, Resources: []string{s.Cluster.Name},
-		Title:    phrase.Title("network plugin %s is incompatible with %s", p.version, kubernetes),
+	f := check.Finding{
+		Outcome: check.Fail, Resource: daemonSet, Covers: ids, Instances: ids, Resources: []string{s.Cluster.Name},
+		Title:    check.Title("network plugin %s is incompatible with %s", p.version, kubernetes),
 		Why:      fmt.Sprintf("aws-node runs %s with %s: %s.", p.version, kubernetes, r.What),
-		Evidence: []finding.Evidence{imageOf(s), {What: s.Cluster.Name, Value: "control plane " + s.Cluster.Version}, dated(r.Source)},
+		Evidence: []check.Evidence{imageOf(s), {What: s.Cluster.Name, Value: "control plane " + s.Cluster.Version}, dated(r.Source)},
 		Fix:      update(s, r.To),
 	}
 	if r.OS != "" {
-		f.Title = phrase.Title("network plugin %s is too old for %s", p.version, facts.FamilyAL2023)
+		f.Title = check.Title("network plugin %s is too old for %s", p.version, check.FamilyAL2023)
 	}
 	switch {
 	case others:
-		f.Confidence = finding.Possible
+		f.Confidence = check.Possible
 		f.Why += " Other nodes of the kind are Ready with it."
 	case !r.Certain:
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 	}
 	return f
 }
 
 // versions lists the versions of the add-on that go with the cluster's Kubernetes.
-func versions(s *facts.View) string {
-	return command.AWS(s, "eks describe-addon-versions", "--addon-name", "vpc-cni", "--kubernetes-version", s.Cluster.Version,
+func versions(s *check.View) string {
+	return s.AWSCommand("eks describe-addon-versions", "--addon-name", "vpc-cni", "--kubernetes-version", s.Cluster.Version,
 		"--query", "addons[].addonVersions[].addonVersion", "--output", "text")
 }

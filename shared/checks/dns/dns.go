@@ -9,11 +9,6 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/path"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
@@ -61,14 +56,14 @@ func Checks() []check.Check {
 // resolved is the posts of one VPC: DNS is set by VPC.
 type resolved struct {
 	vpc   string
-	posts []*facts.Placement
+	posts []*check.Placement
 	// private are the services whose names must lead to private addresses.
 	private []path.Service
 }
 
 // byVPC sorts the posts that can be judged by VPC. Those of Ready nodes pass;
 // those whose subnet is not known are Unknown.
-func byVPC(g *facts.Placements, v *finding.Verdicts) []*resolved {
+func byVPC(g *check.Placements, v *check.Verdicts) []*resolved {
 	var list []*resolved
 	for _, p := range g.Posts {
 		switch {
@@ -91,7 +86,7 @@ func byVPC(g *facts.Placements, v *finding.Verdicts) []*resolved {
 		r.posts = append(r.posts, p)
 		for _, w := range p.Paths {
 			if w.Means == path.ByInterface || w.Means == path.ByPrivateAPI {
-				r.private = finding.Adding(r.private, w.Service)
+				r.private = check.Adding(r.private, w.Service)
 			}
 		}
 	}
@@ -101,7 +96,7 @@ func byVPC(g *facts.Placements, v *finding.Verdicts) []*resolved {
 func (r *resolved) covers() []string {
 	var list []string
 	for _, p := range r.posts {
-		list = finding.Adding(list, p.Place()...)
+		list = check.Adding(list, p.Place()...)
 	}
 	return list
 }
@@ -115,7 +110,7 @@ func (r *resolved) pendingInstances() []*snapshot.Instance {
 }
 
 // attributes are a VPC's DNS switches.
-func attributes(g *facts.Placements, vpc string) (snapshot.VPCAttributes, []snapshot.Failure) {
+func attributes(g *check.Placements, vpc string) (snapshot.VPCAttributes, []snapshot.Failure) {
 	for _, a := range g.S.VPCAttributes {
 		if a.VPC == vpc {
 			return a, nil
@@ -128,15 +123,15 @@ func attributes(g *facts.Placements, vpc string) (snapshot.VPCAttributes, []snap
 }
 
 // attributeFault is the finding on a switch that is off.
-func attributeFault(g *facts.Placements, r *resolved, name, title, why string, a snapshot.VPCAttributes) finding.Finding {
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: r.vpc, Covers: r.covers(), Instances: facts.IDs(r.pendingInstances()),
+func attributeFault(g *check.Placements, r *resolved, name, title, why string, a snapshot.VPCAttributes) check.Finding {
+	f := check.Finding{
+		Outcome: check.Fail, Resource: r.vpc, Covers: r.covers(), Instances: check.IDs(r.pendingInstances()),
 		Resources: append([]string{r.vpc}, r.covers()...), Title: title, Why: why,
-		Evidence: []finding.Evidence{{What: "DNS attributes of " + r.vpc, Value: fmt.Sprintf("enableDnsSupport %t, enableDnsHostnames %t", a.DNSSupport, a.DNSHostnames)}},
-		Fix: finding.Fix{
+		Evidence: []check.Evidence{{What: "DNS attributes of " + r.vpc, Value: fmt.Sprintf("enableDnsSupport %t, enableDnsHostnames %t", a.DNSSupport, a.DNSHostnames)}},
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Turn %s on in %s.", name, r.vpc),
-			Command: command.AWS(g.S, "ec2 modify-vpc-attribute", "--vpc-id", r.vpc, "--"+name, "Value=true"),
-			Console: link.VPC(g.S, "VpcDetails:VpcId="+r.vpc),
+			Command: g.S.AWSCommand("ec2 modify-vpc-attribute", "--vpc-id", r.vpc, "--"+name, "Value=true"),
+			Console: g.S.VPCLink("VpcDetails:VpcId=" + r.vpc),
 		},
 	}
 	f.Evidence = append(f.Evidence, namesGiven(g, r.vpc)...)
@@ -145,21 +140,21 @@ func attributeFault(g *facts.Placements, r *resolved, name, title, why string, a
 }
 
 // namesGiven is what a VPC's DHCP options say, as evidence.
-func namesGiven(g *facts.Placements, vpc string) []finding.Evidence {
+func namesGiven(g *check.Placements, vpc string) []check.Evidence {
 	n := g.NameServers(vpc)
 	if n.Blocked != nil {
 		return nil
 	}
-	return []finding.Evidence{{What: "DHCP options " + n.Options.ID, Value: fmt.Sprintf("domain-name-servers %s; domain-name %s", facts.TenOf(n.Options.DomainNameServers), facts.TenOf(n.Options.DomainNames))}}
+	return []check.Evidence{{What: "DHCP options " + n.Options.ID, Value: fmt.Sprintf("domain-name-servers %s; domain-name %s", check.TenOf(n.Options.DomainNameServers), check.TenOf(n.Options.DomainNames))}}
 }
 
 // maxHostname is the longest name of a node: Kubernetes keeps it in the label
 // kubernetes.io/hostname, whose values have at most 63 characters.
 const maxHostname = 63
 
-func dhcpOptions(s *facts.View) []finding.Finding {
+func dhcpOptions(s *check.View) []check.Finding {
 	g := s.Placements()
-	var v finding.Verdicts
+	var v check.Verdicts
 	for _, r := range byVPC(g, &v) {
 		dhcp(g, r, &v)
 	}
@@ -169,10 +164,10 @@ func dhcpOptions(s *facts.View) []finding.Finding {
 // misnamed is one thing that DHCP options get wrong.
 type misnamed struct {
 	title, why string
-	confidence finding.Confidence
+	confidence check.Confidence
 }
 
-func dhcp(g *facts.Placements, r *resolved, v *finding.Verdicts) {
+func dhcp(g *check.Placements, r *resolved, v *check.Verdicts) {
 	n := g.NameServers(r.vpc)
 	if n.Blocked != nil {
 		v.Unknown(r.vpc, r.covers(), *n.Blocked)
@@ -185,20 +180,20 @@ func dhcp(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 		return
 	}
 	if witness := joinedSince(g, r); witness != "" {
-		evidence := finding.Evidence{What: witness, Value: "is a Ready node that was launched later, with the same DHCP options"}
-		v.Pass(n.Options.ID, r.covers(), append([]finding.Evidence{evidence}, namesGiven(g, r.vpc)...)...)
+		evidence := check.Evidence{What: witness, Value: "is a Ready node that was launched later, with the same DHCP options"}
+		v.Pass(n.Options.ID, r.covers(), append([]check.Evidence{evidence}, namesGiven(g, r.vpc)...)...)
 		return
 	}
 	var why []string
-	confidence := finding.Confidence("")
+	confidence := check.Confidence("")
 	for _, f := range faults {
 		why = append(why, f.why)
-		confidence = finding.Surer(confidence, f.confidence)
+		confidence = check.Surer(confidence, f.confidence)
 	}
-	v.Fail(finding.Finding{
-		Outcome: finding.Fail, Confidence: finding.Weaker(confidence, finding.Likely), Resource: n.Options.ID,
-		Covers: r.covers(), Instances: facts.IDs(r.pendingInstances()), Resources: append([]string{n.Options.ID, r.vpc}, r.covers()...),
-		Title:    phrase.Title("%s %s", n.Options.ID, faults[0].title),
+	v.Fail(check.Finding{
+		Outcome: check.Fail, Confidence: check.Weaker(confidence, check.Likely), Resource: n.Options.ID,
+		Covers: r.covers(), Instances: check.IDs(r.pendingInstances()), Resources: append([]string{n.Options.ID, r.vpc}, r.covers()...),
+		Title:    check.Title("%s %s", n.Options.ID, faults[0].title),
 		Why:      fmt.Sprintf("%s uses the DHCP options %s. %s", r.vpc, n.Options.ID, strings.Join(why, " ")),
 		Evidence: append(namesGiven(g, r.vpc), r.posts[0].Walks(r.private)...),
 		Fix:      fixDHCP(g, r, n),
@@ -207,25 +202,25 @@ func dhcp(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 
 // faults are what is wrong with the options themselves. Where a name server
 // is one's own, private names resolve only if it forwards them.
-func faults(n facts.NameServers, private []path.Service, nodes []string) []misnamed {
+func faults(n check.NameServers, private []path.Service, nodes []string) []misnamed {
 	var list []misnamed
 	besides := ""
 	if len(nodes) > 0 {
-		besides = " User data adds " + phrase.Some(nodes, 4) + ", which may respond."
+		besides = " User data adds " + check.Some(nodes, 4) + ", which may respond."
 	}
 	switch own := len(n.Own) + len(n.Odd); {
 	case own == 0 && !n.Amazon && len(nodes) > 0:
-		list = append(list, misnamed{"has no name servers", "They have no name servers." + besides, finding.Possible})
+		list = append(list, misnamed{"has no name servers", "They have no name servers." + besides, check.Possible})
 	case own == 0 && !n.Amazon:
-		list = append(list, misnamed{"has no name servers", "They have no name servers, so nodes have none to query.", finding.Likely})
+		list = append(list, misnamed{"has no name servers", "They have no name servers, so nodes have none to query.", check.Likely})
 	case own > 0 && !n.First && len(private) > 0:
-		confidence := finding.Likely
+		confidence := check.Likely
 		if n.Amazon || len(nodes) > 0 {
-			confidence = finding.Possible // it is asked when the first does not answer
+			confidence = check.Possible // it is asked when the first does not answer
 		}
 		list = append(list, misnamed{
 			"has its own name servers",
-			fmt.Sprintf("Nodes query %s, which must forward the private names of %s to Amazon's resolver.", phrase.Some(n.Options.DomainNameServers, 4), phrase.And(path.Names(facts.Ordered(private)))) + besides,
+			fmt.Sprintf("Nodes query %s, which must forward the private names of %s to Amazon's resolver.", check.Some(n.Options.DomainNameServers, 4), check.And(path.Names(check.Ordered(private)))) + besides,
 			confidence,
 		})
 	}
@@ -235,12 +230,12 @@ func faults(n facts.NameServers, private []path.Service, nodes []string) []misna
 	}
 	switch {
 	case len(names) == 0:
-		list = append(list, misnamed{"has no domain name", "They have no domain-name, so a node's host name is not the private name from EC2.", finding.Likely})
+		list = append(list, misnamed{"has no domain name", "They have no domain-name, so a node's host name is not the private name from EC2.", check.Likely})
 	case len(names) > 1:
 		list = append(list, misnamed{
 			fmt.Sprintf("has %d domain names at once", len(names)),
-			fmt.Sprintf("Their domain-name is %q: most systems take it as one name, so a node's host name is not the private name from EC2, and the cluster rejects it.", phrase.Clip(strings.Join(n.Options.DomainNames, " "))),
-			finding.Likely,
+			fmt.Sprintf("Their domain-name is %q: most systems take it as one name, so a node's host name is not the private name from EC2, and the cluster rejects it.", check.Clip(strings.Join(n.Options.DomainNames, " "))),
+			check.Likely,
 		})
 	}
 	return list
@@ -248,7 +243,7 @@ func faults(n facts.NameServers, private []path.Service, nodes []string) []misna
 
 // nodesOwn are the name servers that the user data of all of some instances adds to DHCP's:
 // nodeadm writes them for systemd-resolved, which asks both (nodeadm/internal/system/resolve.go).
-func nodesOwn(g *facts.Placements, list []*snapshot.Instance) []string {
+func nodesOwn(g *check.Placements, list []*snapshot.Instance) []string {
 	var servers []string
 	st := g.S.Boot()
 	for _, i := range list {
@@ -276,7 +271,7 @@ func hostnames(list []*snapshot.Instance, o snapshot.DHCPOptions) []misnamed {
 			}
 		}
 		if len(name) > maxHostname {
-			return []misnamed{{"makes host names too long", fmt.Sprintf("The host name of %s is %s: %d characters, and a node's name has at most %d.", i.ID, phrase.Clip(name), len(name), maxHostname), finding.Likely}}
+			return []misnamed{{"makes host names too long", fmt.Sprintf("The host name of %s is %s: %d characters, and a node's name has at most %d.", i.ID, check.Clip(name), len(name), maxHostname), check.Likely}}
 		}
 	}
 	return nil
@@ -284,8 +279,8 @@ func hostnames(list []*snapshot.Instance, o snapshot.DHCPOptions) []misnamed {
 
 // joinedSince is a Ready node of the VPC that was launched after one of those
 // that did not join: what it resolved, they could have.
-func joinedSince(g *facts.Placements, r *resolved) string {
-	since := facts.Earliest(r.pendingInstances())
+func joinedSince(g *check.Placements, r *resolved) string {
+	since := check.Earliest(r.pendingInstances())
 	joined := g.S.Ready()
 	for _, i := range g.S.Instances {
 		if i.VPC == r.vpc && joined[i.ID] && !since.IsZero() && i.Launched.After(since) {
@@ -295,7 +290,7 @@ func joinedSince(g *facts.Placements, r *resolved) string {
 	return ""
 }
 
-func fixDHCP(g *facts.Placements, r *resolved, n facts.NameServers) finding.Fix {
+func fixDHCP(g *check.Placements, r *resolved, n check.NameServers) check.Fix {
 	domain := g.S.Region + ".compute.internal"
 	if g.S.Region == "us-east-1" {
 		domain = "ec2.internal" // EC2 user guide, "EC2 instance hostnames and domains"
@@ -309,16 +304,16 @@ func fixDHCP(g *facts.Placements, r *resolved, n facts.NameServers) finding.Fix 
 			text = fmt.Sprintf("Give %s options with the domain name %s, then replace the instances.", r.vpc, domain)
 		}
 	}
-	return finding.Fix{
+	return check.Fix{
 		Text: text,
-		Command: command.AWS(g.S, "ec2 associate-dhcp-options", "--vpc-id", r.vpc, "--dhcp-options-id", shell.Output(
-			command.AWS(g.S, "ec2 create-dhcp-options", "--dhcp-configurations", "Key=domain-name-servers,Values="+servers, "Key=domain-name,Values="+domain,
+		Command: g.S.AWSCommand("ec2 associate-dhcp-options", "--vpc-id", r.vpc, "--dhcp-options-id", shell.Output(
+			g.S.AWSCommand("ec2 create-dhcp-options", "--dhcp-configurations", "Key=domain-name-servers,Values="+servers, "Key=domain-name,Values="+domain,
 				"--query", "DhcpOptions.DhcpOptionsId", "--output", "text"))),
-		Console: link.VPC(g.S, "DhcpOptionsDetails:DhcpOptionsId="+n.Options.ID),
+		Console: g.S.VPCLink("DhcpOptionsDetails:DhcpOptionsId=" + n.Options.ID),
 	}
 }
 
-func firewall(g *facts.Placements, r *resolved, v *finding.Verdicts) {
+func firewall(g *check.Placements, r *resolved, v *check.Verdicts) {
 	rules := inVPC(g.S.FirewallRules, r.vpc, func(x snapshot.FirewallRule) string { return x.VPC })
 	blocked := map[string][]needed{}
 	by := map[string]snapshot.FirewallRule{}
@@ -328,7 +323,7 @@ func firewall(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 		rule, hit, doubt := firewallRule(rules, n.name, g.S.Cluster.IPv6)
 		switch {
 		case hit && rule.Action == "BLOCK" && doubt != nil:
-			unread = finding.Adding(unread, *doubt)
+			unread = check.Adding(unread, *doubt)
 		case hit && rule.Action == "BLOCK":
 			key := rule.Group + " " + rule.Name
 			if blocked[key] == nil {
@@ -345,7 +340,7 @@ func firewall(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 	case len(unread) > 0:
 		v.Unknown(r.vpc, r.covers(), unread...)
 	default:
-		v.Pass(r.vpc, r.covers(), finding.Evidence{What: "DNS Firewall of " + r.vpc, Value: fmt.Sprintf("%d rules, none of which blocks a name that nodes need", len(rules))})
+		v.Pass(r.vpc, r.covers(), check.Evidence{What: "DNS Firewall of " + r.vpc, Value: fmt.Sprintf("%d rules, none of which blocks a name that nodes need", len(rules))})
 	}
 }
 
@@ -370,29 +365,29 @@ func firewallRule(rules []snapshot.FirewallRule, name string, six bool) (rule sn
 	return rule, false, doubt
 }
 
-func blockedNames(g *facts.Placements, r *resolved, rule snapshot.FirewallRule, names []needed) finding.Finding {
+func blockedNames(g *check.Placements, r *resolved, rule snapshot.FirewallRule, names []needed) check.Finding {
 	group := rule.Group
 	if rule.GroupName != "" {
-		group += " (" + phrase.Clip(rule.GroupName) + ")"
+		group += " (" + check.Clip(rule.GroupName) + ")"
 	}
-	services := phrase.And(path.Names(servicesOf(names)))
+	services := check.And(path.Names(servicesOf(names)))
 	answer := cmp.Or(rule.Response, "nothing")
 	association, where := r.vpc, "there"
 	if rule.Profile != "" {
 		association, where = fmt.Sprintf("the Route 53 Profile %s of %s", rule.Profile, r.vpc), "in "+r.vpc
 	}
-	return finding.Finding{
-		Outcome: finding.Fail, Resource: rule.Group, Covers: r.covers(), Instances: facts.IDs(r.pendingInstances()),
+	return check.Finding{
+		Outcome: check.Fail, Resource: rule.Group, Covers: r.covers(), Instances: check.IDs(r.pendingInstances()),
 		Resources: append(inForceIn(rule.Group, rule.Profile, r.vpc), r.covers()...),
-		Title:     phrase.Title("DNS Firewall blocks the names of %s", few(names)),
+		Title:     check.Title("DNS Firewall blocks the names of %s", few(names)),
 		Why: fmt.Sprintf("Rule %q of %s, which is associated with %s, answers %s for the name of %s. Nodes %s cannot resolve it.",
-			phrase.Clip(rule.Name), group, association, answer, services, where),
+			check.Clip(rule.Name), group, association, answer, services, where),
 		Evidence: append(nameEvidence(names, func(needed) string {
-			return fmt.Sprintf("%s by rule %q (%s)", rule.Action, phrase.Clip(rule.Name), rule.List)
+			return fmt.Sprintf("%s by rule %q (%s)", rule.Action, check.Clip(rule.Name), rule.List)
 		}), namesGiven(g, r.vpc)...),
-		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Put %s into a domain list of an allow rule of %s, with a lower priority number than rule %q.", phrase.Some(namesOf(names), 6), rule.Group, phrase.Clip(rule.Name)),
-			Console: link.VPC(g.S, "VpcDetails:VpcId="+r.vpc),
+		Fix: check.Fix{
+			Text:    fmt.Sprintf("Put %s into a domain list of an allow rule of %s, with a lower priority number than rule %q.", check.Some(namesOf(names), 6), rule.Group, check.Clip(rule.Name)),
+			Console: g.S.VPCLink("VpcDetails:VpcId=" + r.vpc),
 		},
 	}
 }
@@ -405,19 +400,19 @@ func namesOf(list []needed) []string {
 	return out
 }
 
-func hostnamesOff(s *facts.View) []finding.Finding {
+func hostnamesOff(s *check.View) []check.Finding {
 	g := s.Placements()
-	var v finding.Verdicts
+	var v check.Verdicts
 	for _, r := range byVPC(g, &v) {
 		a, blocked := attributes(g, r.vpc)
 		switch {
 		case len(blocked) > 0:
 			v.Unknown(r.vpc, r.covers(), blocked...)
 		case a.DNSHostnames || len(r.private) == 0:
-			v.Pass(r.vpc, r.covers(), finding.Evidence{What: r.vpc, Value: fmt.Sprintf("enableDnsHostnames %t", a.DNSHostnames)})
+			v.Pass(r.vpc, r.covers(), check.Evidence{What: r.vpc, Value: fmt.Sprintf("enableDnsHostnames %t", a.DNSHostnames)})
 		default:
-			v.Fail(attributeFault(g, r, "enable-dns-hostnames", phrase.Title("DNS hostnames of %s are off", r.vpc),
-				fmt.Sprintf("enableDnsHostnames of %s is off. The private names of %s, which nodes in %s use, need it.", r.vpc, phrase.And(path.Names(facts.Ordered(r.private))), phrase.Some(r.covers(), 3)), a))
+			v.Fail(attributeFault(g, r, "enable-dns-hostnames", check.Title("DNS hostnames of %s are off", r.vpc),
+				fmt.Sprintf("enableDnsHostnames of %s is off. The private names of %s, which nodes in %s use, need it.", r.vpc, check.And(path.Names(check.Ordered(r.private))), check.Some(r.covers(), 3)), a))
 		}
 	}
 	return v.Findings()
@@ -433,7 +428,7 @@ type needed struct {
 }
 
 // neededNames are the names that nodes of a VPC must resolve.
-func neededNames(g *facts.Placements, r *resolved) []needed {
+func neededNames(g *check.Placements, r *resolved) []needed {
 	var list []needed
 	for _, p := range r.posts[0].Paths {
 		if name := g.Net.Name(p.Service); name != "" {
@@ -445,16 +440,16 @@ func neededNames(g *facts.Placements, r *resolved) []needed {
 
 // byResolver reports whether nodes of a VPC ask the VPC's resolver at all. Name servers of
 // one's own are asked in its place.
-func byResolver(g *facts.Placements, vpc string) bool {
+func byResolver(g *check.Placements, vpc string) bool {
 	n := g.NameServers(vpc)
 	return n.Blocked != nil || n.Amazon
 }
 
 // ofResolver runs a check of what the resolver of each VPC does with the names.
-func ofResolver(judge func(*facts.Placements, *resolved, *finding.Verdicts)) func(*facts.View) []finding.Finding {
-	return func(s *facts.View) []finding.Finding {
+func ofResolver(judge func(*check.Placements, *resolved, *check.Verdicts)) func(*check.View) []check.Finding {
+	return func(s *check.View) []check.Finding {
 		g := s.Placements()
-		var v finding.Verdicts
+		var v check.Verdicts
 		for _, r := range byVPC(g, &v) {
 			if !settled(g, r, &v) {
 				judge(g, r, &v)
@@ -466,20 +461,20 @@ func ofResolver(judge func(*facts.Placements, *resolved, *finding.Verdicts)) fun
 
 // settled passes what the resolver of a VPC does, where it is not asked, or where a node
 // that was launched later has joined.
-func settled(g *facts.Placements, r *resolved, v *finding.Verdicts) bool {
+func settled(g *check.Placements, r *resolved, v *check.Verdicts) bool {
 	if !byResolver(g, r.vpc) {
 		v.Pass(r.vpc, r.covers(), namesGiven(g, r.vpc)...)
 		return true
 	}
 	if witness := joinedSince(g, r); witness != "" {
-		v.Pass(r.vpc, r.covers(), finding.Evidence{What: witness, Value: "is a Ready node that was launched later in the same VPC"})
+		v.Pass(r.vpc, r.covers(), check.Evidence{What: witness, Value: "is a Ready node that was launched later in the same VPC"})
 		return true
 	}
 	return false
 }
 
 // readyBeside is a Ready node of the VPC, which resolves the same names; empty for none.
-func readyBeside(g *facts.Placements, vpc string) string {
+func readyBeside(g *check.Placements, vpc string) string {
 	joined := g.S.Ready()
 	for _, i := range g.S.Instances {
 		if i.VPC == vpc && joined[i.ID] {
@@ -513,9 +508,9 @@ func inForceIn(id, profile, vpc string) []string {
 func servicesOf(list []needed) []path.Service {
 	var services []path.Service
 	for _, n := range list {
-		services = finding.Adding(services, n.service)
+		services = check.Adding(services, n.service)
 	}
-	return facts.Ordered(services)
+	return check.Ordered(services)
 }
 
 // few names one or two services, and counts more.
@@ -524,26 +519,26 @@ func few(list []needed) string {
 	if len(names) > 2 {
 		return fmt.Sprintf("%d services", len(names))
 	}
-	return phrase.And(names)
+	return check.And(names)
 }
 
 // nameEvidence is what each name meets.
-func nameEvidence(list []needed, what func(needed) string) []finding.Evidence {
-	var out []finding.Evidence
+func nameEvidence(list []needed, what func(needed) string) []check.Evidence {
+	var out []check.Evidence
 	for _, n := range list {
-		out = append(out, finding.Evidence{What: n.name, Value: what(n)})
+		out = append(out, check.Evidence{What: n.name, Value: what(n)})
 	}
 	return out
 }
 
-func hidden(g *facts.Placements, r *resolved, v *finding.Verdicts) {
+func hidden(g *check.Placements, r *resolved, v *check.Verdicts) {
 	zones := inVPC(g.S.PrivateZones, r.vpc, func(z snapshot.PrivateZone) string { return z.VPC })
 	rules := inVPC(g.S.ResolverRules, r.vpc, func(x snapshot.ResolverRule) string { return x.VPC })
 	missing := make([][]needed, len(zones))
 	var unread []snapshot.Failure
 	for _, z := range zones {
 		if z.Unread != nil && z.Domain == "" {
-			unread = finding.Adding(unread, *z.Unread)
+			unread = check.Adding(unread, *z.Unread)
 		}
 	}
 	for _, n := range neededNames(g, r) {
@@ -554,7 +549,7 @@ func hidden(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 		switch z := zones[i]; {
 		case forwardsBefore(rules, n.name, z.Domain), z.Service != "":
 		case z.Unread != nil:
-			unread = finding.Adding(unread, *z.Unread)
+			unread = check.Adding(unread, *z.Unread)
 		case !path.HasRecord(z, n.name, g.S.Cluster.IPv6):
 			missing[i] = append(missing[i], n)
 		}
@@ -571,7 +566,7 @@ func hidden(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 	case len(unread) > 0:
 		v.Unknown(r.vpc, r.covers(), unread...)
 	default:
-		v.Pass(r.vpc, r.covers(), finding.Evidence{What: "Private hosted zones of " + r.vpc, Value: fmt.Sprintf("%d that cover names of AWS, none of which hides a name that nodes need", len(zones))})
+		v.Pass(r.vpc, r.covers(), check.Evidence{What: "Private hosted zones of " + r.vpc, Value: fmt.Sprintf("%d that cover names of AWS, none of which hides a name that nodes need", len(zones))})
 	}
 }
 
@@ -581,27 +576,27 @@ func forwardsBefore(rules []snapshot.ResolverRule, name, domain string) bool {
 	return ok && len(rule.Domain) >= len(domain)
 }
 
-func hiddenNames(g *facts.Placements, r *resolved, z snapshot.PrivateZone, names []needed) finding.Finding {
-	services := phrase.And(path.Names(servicesOf(names)))
+func hiddenNames(g *check.Placements, r *resolved, z snapshot.PrivateZone, names []needed) check.Finding {
+	services := check.And(path.Names(servicesOf(names)))
 	association := r.vpc
 	if z.Profile != "" {
 		association = fmt.Sprintf("the Route 53 Profile %s of %s", z.Profile, r.vpc)
 	}
-	return finding.Finding{
-		Outcome: finding.Fail, Resource: z.ID, Covers: r.covers(), Instances: facts.IDs(r.pendingInstances()),
+	return check.Finding{
+		Outcome: check.Fail, Resource: z.ID, Covers: r.covers(), Instances: check.IDs(r.pendingInstances()),
 		Resources: append(inForceIn(z.ID, z.Profile, r.vpc), r.covers()...),
-		Title:     phrase.Title("Private zone %s hides the names of %s", z.ID, few(names)),
+		Title:     check.Title("Private zone %s hides the names of %s", z.ID, few(names)),
 		Why: fmt.Sprintf("The private hosted zone %s (%s) is associated with %s and has no record for the name of %s. Amazon's resolver answers NXDOMAIN in %s and does not query public DNS.",
 			z.ID, z.Domain, association, services, r.vpc),
 		Evidence: append(nameEvidence(names, func(needed) string { return "no record in " + z.ID }), namesGiven(g, r.vpc)...),
-		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Add records for %s to %s, or disassociate it from %s.", phrase.Some(namesOf(names), 6), z.ID, association),
-			Console: link.VPC(g.S, "VpcDetails:VpcId="+r.vpc),
+		Fix: check.Fix{
+			Text:    fmt.Sprintf("Add records for %s to %s, or disassociate it from %s.", check.Some(namesOf(names), 6), z.ID, association),
+			Console: g.S.VPCLink("VpcDetails:VpcId=" + r.vpc),
 		},
 	}
 }
 
-func forwarded(g *facts.Placements, r *resolved, v *finding.Verdicts) {
+func forwarded(g *check.Placements, r *resolved, v *check.Verdicts) {
 	rules := inVPC(g.S.ResolverRules, r.vpc, func(x snapshot.ResolverRule) string { return x.VPC })
 	zones := inVPC(g.S.PrivateZones, r.vpc, func(z snapshot.PrivateZone) string { return z.VPC })
 	names := map[string][]needed{}
@@ -614,7 +609,7 @@ func forwarded(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 	var unread []snapshot.Failure
 	for _, rule := range rules {
 		if rule.Unread != nil {
-			unread = finding.Adding(unread, *rule.Unread)
+			unread = check.Adding(unread, *rule.Unread)
 		}
 		if list := names[rule.ID]; len(list) > 0 {
 			found = true
@@ -627,7 +622,7 @@ func forwarded(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 	case len(unread) > 0:
 		v.Unknown(r.vpc, r.covers(), unread...)
 	default:
-		v.Pass(r.vpc, r.covers(), finding.Evidence{What: "Resolver rules of " + r.vpc, Value: fmt.Sprintf("%d rules, none of which forwards a name that nodes need", len(rules))})
+		v.Pass(r.vpc, r.covers(), check.Evidence{What: "Resolver rules of " + r.vpc, Value: fmt.Sprintf("%d rules, none of which forwards a name that nodes need", len(rules))})
 	}
 }
 
@@ -649,56 +644,56 @@ func forwards(rules []snapshot.ResolverRule, n needed) (snapshot.ResolverRule, b
 	return rules[best], !n.private || rules[best].Domain == n.name
 }
 
-func forwardedNames(g *facts.Placements, r *resolved, rule snapshot.ResolverRule, names []needed) finding.Finding {
-	services := phrase.And(path.Names(servicesOf(names)))
+func forwardedNames(g *check.Placements, r *resolved, rule snapshot.ResolverRule, names []needed) check.Finding {
+	services := check.And(path.Names(servicesOf(names)))
 	domain := rule.Domain
 	if domain == "" {
 		domain = "."
 	}
 	to := "its targets"
 	if len(rule.Targets) > 0 {
-		to = phrase.Some(rule.Targets, 4)
+		to = check.Some(rule.Targets, 4)
 	}
-	name, owner := phrase.Clip(rule.Name), r.vpc
+	name, owner := check.Clip(rule.Name), r.vpc
 	if rule.Profile != "" {
 		name += fmt.Sprintf(", of the Route 53 Profile %s", rule.Profile)
 		owner = rule.Profile
 	}
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: rule.ID, Covers: r.covers(), Instances: facts.IDs(r.pendingInstances()),
+	f := check.Finding{
+		Outcome: check.Fail, Resource: rule.ID, Covers: r.covers(), Instances: check.IDs(r.pendingInstances()),
 		Resources: append(inForceIn(rule.ID, rule.Profile, r.vpc), r.covers()...),
-		Title:     phrase.Title("%s forwards the names of %s", rule.ID, few(names)),
+		Title:     check.Title("%s forwards the names of %s", rule.ID, few(names)),
 		Why: fmt.Sprintf("%s (%s) forwards %s to %s, and with it the name of %s. Nodes in %s resolve it only if these respond.",
 			rule.ID, name, domain, to, services, r.vpc),
 		Evidence: append(nameEvidence(names, func(needed) string { return fmt.Sprintf("forwarded to %s by %s", to, rule.ID) }), namesGiven(g, r.vpc)...),
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Query %s for %s. If they do not respond, create a SYSTEM rule for the domain and associate it with %s, or remove %s from %s.", to, names[0].name, r.vpc, rule.ID, owner),
-			Console: link.VPC(g.S, "VpcDetails:VpcId="+r.vpc),
+			Console: g.S.VPCLink("VpcDetails:VpcId=" + r.vpc),
 		},
 	}
 	if id := readyBeside(g, r.vpc); id != "" {
-		f.Confidence = finding.Possible
-		f.Evidence = slices.Insert(f.Evidence, 0, finding.Evidence{What: id, Value: "is a Ready node of the same VPC, to which the rule applies too"})
+		f.Confidence = check.Possible
+		f.Evidence = slices.Insert(f.Evidence, 0, check.Evidence{What: id, Value: "is a Ready node of the same VPC, to which the rule applies too"})
 	}
 	return f
 }
 
-func judgeSupportOff(s *facts.View) []finding.Finding {
+func judgeSupportOff(s *check.View) []check.Finding {
 	g := s.Placements()
-	var v finding.Verdicts
+	var v check.Verdicts
 	for _, r := range byVPC(g, &v) {
 		supportOff(g, r, &v)
 	}
 	return v.Findings()
 }
 
-func supportOff(g *facts.Placements, r *resolved, v *finding.Verdicts) {
+func supportOff(g *check.Placements, r *resolved, v *check.Verdicts) {
 	a, blocked := attributes(g, r.vpc)
 	if len(blocked) > 0 {
 		v.Unknown(r.vpc, r.covers(), blocked...)
 		return
 	}
-	seen := finding.Evidence{What: r.vpc, Value: fmt.Sprintf("enableDnsSupport %t", a.DNSSupport)}
+	seen := check.Evidence{What: r.vpc, Value: fmt.Sprintf("enableDnsSupport %t", a.DNSSupport)}
 	if a.DNSSupport {
 		v.Pass(r.vpc, r.covers(), seen)
 		return
@@ -714,14 +709,14 @@ func supportOff(g *facts.Placements, r *resolved, v *finding.Verdicts) {
 		v.Unknown(r.vpc, r.covers(), *n.Blocked)
 		return
 	}
-	why := fmt.Sprintf("enableDnsSupport of %s is off, so Amazon's resolver does not respond there. Nodes in %s resolve no name.", r.vpc, phrase.Some(r.covers(), 3))
+	why := fmt.Sprintf("enableDnsSupport of %s is off, so Amazon's resolver does not respond there. Nodes in %s resolve no name.", r.vpc, check.Some(r.covers(), 3))
 	if own || n.Blocked != nil {
 		why = fmt.Sprintf("enableDnsSupport of %s is off, so Amazon's resolver does not respond there. Nodes in %s cannot get the private addresses of %s from it.",
-			r.vpc, phrase.Some(r.covers(), 3), phrase.And(path.Names(facts.Ordered(r.private))))
+			r.vpc, check.Some(r.covers(), 3), check.And(path.Names(check.Ordered(r.private))))
 	}
-	f := attributeFault(g, r, "enable-dns-support", phrase.Title("DNS support of %s is off", r.vpc), why, a)
+	f := attributeFault(g, r, "enable-dns-support", check.Title("DNS support of %s is off", r.vpc), why, a)
 	if own || n.Blocked != nil {
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 	}
 	v.Fail(f)
 }

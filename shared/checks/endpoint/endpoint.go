@@ -9,12 +9,7 @@ import (
 	"rollcall/shared/access/policy"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/facts/routes"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/checks/route"
 	"rollcall/shared/network/path"
 	"rollcall/shared/shell"
@@ -41,9 +36,9 @@ func Checks() []check.Check {
 	}
 }
 
-func missing(s *facts.View) []finding.Finding {
+func missing(s *check.View) []check.Finding {
 	c := routes.ForView(s)
-	return gaps(c, absent, func(g gap) finding.Finding {
+	return gaps(c, absent, func(g gap) check.Finding {
 		return gapFinding(c, g, g.vpc, g.missing(), fixMissing(c, g))
 	})
 }
@@ -56,16 +51,16 @@ func (g gap) missing() string {
 		}
 	}
 	if len(made) == 0 {
-		return phrase.Title("private access to the cluster API is off, with no internet route")
+		return check.Title("private access to the cluster API is off, with no internet route")
 	}
-	return phrase.Title("%s has no endpoint for %s", g.vpc, phrase.And(path.Names(made)))
+	return check.Title("%s has no endpoint for %s", g.vpc, check.And(path.Names(made)))
 }
 
 // fixMissing makes what is missing. A VPC with gateway endpoints only (they
 // cost nothing, so most have one) and a NAT gateway that works is not private
 // by design: there the plain fix is the route that was forgotten.
-func fixMissing(c *routes.Scope, g gap) finding.Fix {
-	fix := finding.Fix{Console: link.VPC(c.S, "Endpoints:vpcId="+g.vpc)}
+func fixMissing(c *routes.Scope, g gap) check.Fix {
+	fix := check.Fix{Console: c.S.VPCLink("Endpoints:vpcId=" + g.vpc)}
 	first := g.tables[0]
 	nat, why, works := route.ToNAT(c, g.vpc, first.Zones(), "")
 	if works && !interfaces(c, g.vpc) && len(g.tables) == 1 {
@@ -78,7 +73,7 @@ func fixMissing(c *routes.Scope, g gap) finding.Fix {
 	if !slices.Contains(commands, "") {
 		fix.Command = shell.All(commands...)
 	}
-	fix.Text = "Create the missing endpoints: " + phrase.And(path.Names(g.services())) + "."
+	fix.Text = "Create the missing endpoints: " + check.And(path.Names(g.services())) + "."
 	if works {
 		fix.Text += fmt.Sprintf(" Or point 0.0.0.0/0 of %s to %s (%s).", first.Table.ID, nat.ID, strings.TrimPrefix(why, nat.ID+": "))
 	}
@@ -89,7 +84,7 @@ func fixMissing(c *routes.Scope, g gap) finding.Fix {
 func interfaces(c *routes.Scope, vpc string) bool {
 	return slices.ContainsFunc(path.Needed(), func(service path.Service) bool {
 		return slices.ContainsFunc(c.Net.Endpoints(vpc, service), func(e snapshot.Endpoint) bool {
-			return strings.EqualFold(e.Kind, "Interface") && facts.There(e)
+			return strings.EqualFold(e.Kind, "Interface") && check.There(e)
 		})
 	})
 }
@@ -102,13 +97,13 @@ func makeEndpoints(c *routes.Scope, g gap, a absence) string {
 	}
 	switch {
 	case a.service == path.API:
-		return command.AWS(c.S, "eks update-cluster-config", "--name", c.S.Cluster.Name, "--resources-vpc-config", "endpointPrivateAccess=true")
+		return c.S.AWSCommand("eks update-cluster-config", "--name", c.S.Cluster.Name, "--resources-vpc-config", "endpointPrivateAccess=true")
 	case a.lack == nameless:
-		return command.AWS(c.S, "ec2 modify-vpc-endpoint", "--vpc-endpoint-id", a.unused.ID, "--private-dns-enabled")
+		return c.S.AWSCommand("ec2 modify-vpc-endpoint", "--vpc-endpoint-id", a.unused.ID, "--private-dns-enabled")
 	case c.S.Partition == "aws-cn":
 		return "" // there the names of services differ from service to service
 	case a.service == path.S3:
-		return command.AWS(c.S, "ec2 create-vpc-endpoint", "--vpc-id", g.vpc, "--vpc-endpoint-type", "Gateway",
+		return c.S.AWSCommand("ec2 create-vpc-endpoint", "--vpc-id", g.vpc, "--vpc-endpoint-type", "Gateway",
 			"--service-name", fmt.Sprintf("com.amazonaws.%s.s3", c.S.Region), "--route-table-ids", tables)
 	}
 	words := []any{
@@ -118,7 +113,7 @@ func makeEndpoints(c *routes.Scope, g gap, a absence) string {
 	if c.S.Cluster.SecurityGroup != "" {
 		words = append(words, "--security-group-ids", c.S.Cluster.SecurityGroup)
 	}
-	return command.AWS(c.S, "ec2 create-vpc-endpoint", words...)
+	return c.S.AWSCommand("ec2 create-vpc-endpoint", words...)
 }
 
 // onePerZone are subnets for an interface endpoint, which takes one in a zone.
@@ -135,22 +130,22 @@ func (g gap) onePerZone() []string {
 	return ids
 }
 
-func notAvailable(s *facts.View) []finding.Finding {
+func notAvailable(s *check.View) []check.Finding {
 	c := routes.ForView(s)
-	return gaps(c, unavailable, func(g gap) finding.Finding {
+	return gaps(c, unavailable, func(g gap) check.Finding {
 		ids := g.unused()
-		f := gapFinding(c, g, ids[0], phrase.Title("%s for %s %s not available", phrase.Subject(ids, "endpoint"), phrase.And(path.Names(g.services())), phrase.Verb(ids, "is", "are")), fixNotAvailable(c, g))
+		f := gapFinding(c, g, ids[0], check.Title("%s for %s %s not available", check.Subject(ids, "endpoint"), check.And(path.Names(g.services())), check.Verb(ids, "is", "are")), fixNotAvailable(c, g))
 		for _, a := range g.absent {
 			if a.unused.Error != "" {
-				f.Evidence = append(f.Evidence, finding.Evidence{What: a.unused.ID, Value: phrase.Clip(a.unused.Error)})
+				f.Evidence = append(f.Evidence, check.Evidence{What: a.unused.ID, Value: check.Clip(a.unused.Error)})
 			}
 		}
 		return f
 	})
 }
 
-func fixNotAvailable(c *routes.Scope, g gap) finding.Fix {
-	fix := finding.Fix{Console: link.VPC(c.S, "Endpoints:vpcId="+g.vpc)}
+func fixNotAvailable(c *routes.Scope, g gap) check.Fix {
+	fix := check.Fix{Console: c.S.VPCLink("Endpoints:vpcId=" + g.vpc)}
 	waiting := true
 	for _, a := range g.absent {
 		waiting = waiting && strings.EqualFold(a.unused.State, "pending")
@@ -159,22 +154,22 @@ func fixNotAvailable(c *routes.Scope, g gap) finding.Fix {
 		fix.Text = "Wait: a new endpoint takes a few minutes to become available. Nodes that miss their join time then need replacing."
 		return fix
 	}
-	fix.Text = fmt.Sprintf("Accept or recreate: %s.", phrase.Some(g.reasons(), 5))
-	fix.Command = command.AWS(c.S, "ec2 describe-vpc-endpoints", "--vpc-endpoint-ids", g.unused(), "--query", "VpcEndpoints[].[VpcEndpointId,State,LastError]")
+	fix.Text = fmt.Sprintf("Accept or recreate: %s.", check.Some(g.reasons(), 5))
+	fix.Command = c.S.AWSCommand("ec2 describe-vpc-endpoints", "--vpc-endpoint-ids", g.unused(), "--query", "VpcEndpoints[].[VpcEndpointId,State,LastError]")
 	return fix
 }
 
 // gate is an endpoint whose policy keeps nodes from what they need.
 type gate struct {
-	*facts.SgBlock
+	*check.SgBlock
 	endpoint snapshot.Endpoint
 	refused  []string // "ec2:DescribeInstances (not granted)"
 	actions  []string
 }
 
-func runEndpointPolicyDenies(s *facts.View) []finding.Finding {
+func runEndpointPolicyDenies(s *check.View) []check.Finding {
 	g := s.Placements()
-	var v finding.Verdicts
+	var v check.Verdicts
 	var found []*gate
 	name := s.Cluster.Name
 	for _, p := range g.Open(&v, name) {
@@ -187,7 +182,7 @@ func runEndpointPolicyDenies(s *facts.View) []finding.Finding {
 			}
 			document, why := endpointPolicy(e)
 			if why != nil {
-				blocked = finding.Adding(blocked, *why)
+				blocked = check.Adding(blocked, *why)
 				continue
 			}
 			for _, r := range requests(g, p, e, w.Service) {
@@ -197,9 +192,9 @@ func runEndpointPolicyDenies(s *facts.View) []finding.Finding {
 					failed = true
 					found = turnedAway(found, e, p, w.Service, r, d)
 				default:
-					blocked = finding.Adding(blocked, snapshot.Failure{
+					blocked = check.Adding(blocked, snapshot.Failure{
 						Source: snapshot.Endpoints, Reason: snapshot.NotRead,
-						Message: fmt.Sprintf("whether %s allows %s depends on %s", e.ID, r.Action, phrase.Some(d.On, 3)),
+						Message: fmt.Sprintf("whether %s allows %s depends on %s", e.ID, r.Action, check.Some(d.On, 3)),
 					})
 				}
 			}
@@ -207,9 +202,9 @@ func runEndpointPolicyDenies(s *facts.View) []finding.Finding {
 		switch {
 		case failed:
 		case len(blocked) > 0:
-			v.Unknown(name, facts.IDs(p.Suspects), blocked...)
+			v.Unknown(name, check.IDs(p.Suspects), blocked...)
 		default:
-			v.Pass(name, facts.IDs(p.Suspects))
+			v.Pass(name, check.IDs(p.Suspects))
 		}
 	}
 	for _, x := range found {
@@ -218,21 +213,21 @@ func runEndpointPolicyDenies(s *facts.View) []finding.Finding {
 	return v.Findings()
 }
 
-func turnedAway(found []*gate, e snapshot.Endpoint, p *facts.Placement, service path.Service, r policy.Request, d policy.Decision) []*gate {
+func turnedAway(found []*gate, e snapshot.Endpoint, p *check.Placement, service path.Service, r policy.Request, d policy.Decision) []*gate {
 	i := slices.IndexFunc(found, func(x *gate) bool { return x.endpoint.ID == e.ID })
 	if i < 0 {
 		i = len(found)
-		found = append(found, &gate{SgBlock: &facts.SgBlock{}, endpoint: e})
+		found = append(found, &gate{SgBlock: &check.SgBlock{}, endpoint: e})
 	}
 	x := found[i]
 	x.Add(p, p.Suspects, service)
-	x.refused = finding.Adding(x.refused, fmt.Sprintf("%s (%s)", r.Action, d))
-	x.actions = finding.Adding(x.actions, r.Action)
+	x.refused = check.Adding(x.refused, fmt.Sprintf("%s (%s)", r.Action, d))
+	x.actions = check.Adding(x.actions, r.Action)
 	return found
 }
 
 // policed is the endpoint whose policy judges a path.
-func policed(g *facts.Placements, p *facts.Placement, w path.Path) (snapshot.Endpoint, bool) {
+func policed(g *check.Placements, p *check.Placement, w path.Path) (snapshot.Endpoint, bool) {
 	switch w.Means {
 	case path.ByInterface:
 		return endpointOf(g, p, w)
@@ -260,7 +255,7 @@ func endpointPolicy(e snapshot.Endpoint) (policy.Document, *snapshot.Failure) {
 }
 
 // requests are what a node asks of a service, as the endpoint's policy sees it.
-func requests(g *facts.Placements, p *facts.Placement, e snapshot.Endpoint, service path.Service) []policy.Request {
+func requests(g *check.Placements, p *check.Placement, e snapshot.Endpoint, service path.Service) []policy.Request {
 	facts := map[string][]string{"aws:SourceVpc": {p.Subnet.VPC}, "aws:SourceVpce": {e.ID}, "aws:RequestedRegion": {g.S.Region}}
 	ask := func(action, resource string, by policy.Caller) policy.Request {
 		return policy.Request{Action: action, Resource: resource, Caller: by, Facts: facts}
@@ -294,7 +289,7 @@ func requests(g *facts.Placements, p *facts.Placement, e snapshot.Endpoint, serv
 }
 
 // nodeCaller is the nodes' role, as far as it is known.
-func nodeCaller(g *facts.Placements, p *facts.Placement) policy.Caller {
+func nodeCaller(g *check.Placements, p *check.Placement) policy.Caller {
 	roles := map[string]bool{}
 	for _, i := range p.Suspects {
 		for _, profile := range g.S.Profiles {
@@ -315,48 +310,48 @@ func nodeCaller(g *facts.Placements, p *facts.Placement) policy.Caller {
 	return caller
 }
 
-func endpointPolicyDeniesFinding(g *facts.Placements, x *gate) finding.Finding {
-	services := facts.Ordered(x.Services)
-	return finding.Finding{
-		Outcome: finding.Fail, Resource: x.endpoint.ID, Covers: facts.IDs(x.Instances), Instances: facts.IDs(x.Instances),
+func endpointPolicyDeniesFinding(g *check.Placements, x *gate) check.Finding {
+	services := check.Ordered(x.Services)
+	return check.Finding{
+		Outcome: check.Fail, Resource: x.endpoint.ID, Covers: check.IDs(x.Instances), Instances: check.IDs(x.Instances),
 		Resources: append([]string{x.endpoint.ID}, x.Subnets()...),
-		Title:     phrase.Title("%s for %s denies %s", x.endpoint.ID, phrase.And(path.Names(services)), phrase.Some(x.actions, 1)),
+		Title:     check.Title("%s for %s denies %s", x.endpoint.ID, check.And(path.Names(services)), check.Some(x.actions, 1)),
 		Why: fmt.Sprintf("Nodes in %s reach %s through %s, whose policy does not allow: %s.",
-			phrase.Some(x.Subnets(), 3), phrase.And(path.Names(services)), x.endpoint.ID, phrase.Some(x.refused, 4)),
-		Evidence: append([]finding.Evidence{{What: "Policy of " + x.endpoint.ID, Value: phrase.Clip(x.endpoint.Policy)}}, x.Posts[0].Walks(services)...),
-		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Allow %s in the policy of %s.", phrase.And(x.actions), x.endpoint.ID),
-			Console: link.VPC(g.S, "Endpoints:vpcEndpointId="+x.endpoint.ID),
+			check.Some(x.Subnets(), 3), check.And(path.Names(services)), x.endpoint.ID, check.Some(x.refused, 4)),
+		Evidence: append([]check.Evidence{{What: "Policy of " + x.endpoint.ID, Value: check.Clip(x.endpoint.Policy)}}, x.Posts[0].Walks(services)...),
+		Fix: check.Fix{
+			Text:    fmt.Sprintf("Allow %s in the policy of %s.", check.And(x.actions), x.endpoint.ID),
+			Console: g.S.VPCLink("Endpoints:vpcEndpointId=" + x.endpoint.ID),
 		},
 	}
 }
 
-func privateDNSOff(s *facts.View) []finding.Finding {
+func privateDNSOff(s *check.View) []check.Finding {
 	c := routes.ForView(s)
-	return gaps(c, nameless, func(g gap) finding.Finding {
+	return gaps(c, nameless, func(g gap) check.Finding {
 		ids := g.unused()
-		fix := finding.Fix{Console: link.VPC(s, "Endpoints:vpcId="+g.vpc), Text: fmt.Sprintf("Enable private DNS: %s.", phrase.Some(ids, 5))}
+		fix := check.Fix{Console: s.VPCLink("Endpoints:vpcId=" + g.vpc), Text: fmt.Sprintf("Enable private DNS: %s.", check.Some(ids, 5))}
 		var commands []string
 		for _, a := range g.absent {
 			commands = append(commands, makeEndpoints(c, g, a))
 		}
-		fix.Command = command.Several(commands)
-		return gapFinding(c, g, ids[0], phrase.Title("%s for %s %s private DNS off", phrase.Subject(ids, "endpoint"), phrase.And(path.Names(g.services())), phrase.Verb(ids, "has", "have")), fix)
+		fix.Command = check.JoinCommands(commands)
+		return gapFinding(c, g, ids[0], check.Title("%s for %s %s private DNS off", check.Subject(ids, "endpoint"), check.And(path.Names(g.services())), check.Verb(ids, "has", "have")), fix)
 	})
 }
 
-func s3RouteMissing(s *facts.View) []finding.Finding {
+func s3RouteMissing(s *check.View) []check.Finding {
 	c := routes.ForView(s)
-	return gaps(c, unrouted, func(g gap) finding.Finding {
+	return gaps(c, unrouted, func(g gap) check.Finding {
 		endpoint := g.absent[0].unused.ID
 		var tables []string
 		for _, l := range g.tables {
-			tables = finding.Adding(tables, l.Table.ID)
+			tables = check.Adding(tables, l.Table.ID)
 		}
-		return gapFinding(c, g, endpoint, phrase.Title("%s %s not point to %s for %s", phrase.Some(tables, 1), phrase.Verb(tables, "does", "do"), endpoint, g.absent[0].service.Name()), finding.Fix{
-			Text:    fmt.Sprintf("Add %s to %s.", phrase.And(tables), endpoint),
-			Command: command.AWS(s, "ec2 modify-vpc-endpoint", "--vpc-endpoint-id", endpoint, "--add-route-table-ids", tables),
-			Console: link.VPC(s, "Endpoints:vpcId="+g.vpc),
+		return gapFinding(c, g, endpoint, check.Title("%s %s not point to %s for %s", check.Some(tables, 1), check.Verb(tables, "does", "do"), endpoint, g.absent[0].service.Name()), check.Fix{
+			Text:    fmt.Sprintf("Add %s to %s.", check.And(tables), endpoint),
+			Command: s.AWSCommand("ec2 modify-vpc-endpoint", "--vpc-endpoint-id", endpoint, "--add-route-table-ids", tables),
+			Console: s.VPCLink("Endpoints:vpcId=" + g.vpc),
 		})
 	})
 }
@@ -367,20 +362,20 @@ const openEndpointSecurityGroup = "open-endpoint-security-group"
 // guarded are endpoints with the same security groups, which keep the same
 // nodes out: one set of rules, one fault.
 type guarded struct {
-	*facts.SgBlock
+	*check.SgBlock
 	groups    []string
 	endpoints []string
 }
 
-func runEndpointSecurityGroup(s *facts.View) []finding.Finding {
+func runEndpointSecurityGroup(s *check.View) []check.Finding {
 	g := s.Placements()
-	var v finding.Verdicts
+	var v check.Verdicts
 	var found []*guarded
 	name := s.Cluster.Name
 	for _, p := range g.Open(&v, name) {
 		var out, blind []*snapshot.Instance
 		var why []snapshot.Failure
-		var rules []finding.Evidence
+		var rules []check.Evidence
 		for _, w := range p.Usable() {
 			if w.Means != path.ByInterface {
 				continue
@@ -389,27 +384,27 @@ func runEndpointSecurityGroup(s *facts.View) []finding.Finding {
 			if !known {
 				continue
 			}
-			shut, unclear, because, by := g.Admitted(p, e.Groups, facts.HTTPSPort)
+			shut, unclear, because, by := g.Admitted(p, e.Groups, check.HTTPSPort)
 			if w.Verdict == path.LeavesView && len(shut) > 0 {
 				unclear, shut = append(unclear, shut...), nil
-				because = finding.Adding(because, snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)})
+				because = check.Adding(because, snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)})
 			}
-			out, blind, why = append(out, shut...), append(blind, unclear...), finding.Adding(why, because...)
+			out, blind, why = append(out, shut...), append(blind, unclear...), check.Adding(why, because...)
 			if len(by) > 0 {
-				rules = append(rules, finding.Evidence{What: fmt.Sprintf("%s (%s) allows", e.ID, w.Service.Name()), Value: facts.TenOf(by)})
+				rules = append(rules, check.Evidence{What: fmt.Sprintf("%s (%s) allows", e.ID, w.Service.Name()), Value: check.TenOf(by)})
 			}
 			if len(shut) > 0 {
 				i := slices.IndexFunc(found, func(x *guarded) bool { return slices.Equal(x.groups, e.Groups) })
 				if i < 0 {
 					i = len(found)
-					found = append(found, &guarded{SgBlock: &facts.SgBlock{Group: e.Groups[0]}, groups: e.Groups})
+					found = append(found, &guarded{SgBlock: &check.SgBlock{Group: e.Groups[0]}, groups: e.Groups})
 				}
 				found[i].Add(p, shut, w.Service)
-				found[i].endpoints = finding.Adding(found[i].endpoints, e.ID)
+				found[i].endpoints = check.Adding(found[i].endpoints, e.ID)
 			}
 		}
-		v.Unknown(name, facts.IDs(facts.Except(blind, out)), why...)
-		v.Pass(name, facts.IDs(facts.Except(p.Suspects, out, blind)), rules...)
+		v.Unknown(name, check.IDs(check.Except(blind, out)), why...)
+		v.Pass(name, check.IDs(check.Except(p.Suspects, out, blind)), rules...)
 	}
 	for _, x := range found {
 		v.Fail(endpointSecurityGroupFinding(g, x))
@@ -418,7 +413,7 @@ func runEndpointSecurityGroup(s *facts.View) []finding.Finding {
 }
 
 // endpointOf is the interface endpoint that wins for a path.
-func endpointOf(g *facts.Placements, p *facts.Placement, w path.Path) (snapshot.Endpoint, bool) {
+func endpointOf(g *check.Placements, p *check.Placement, w path.Path) (snapshot.Endpoint, bool) {
 	for _, e := range g.Net.Endpoints(p.Subnet.VPC, w.Service) {
 		if path.Available(e) && strings.EqualFold(e.Kind, "Interface") && e.PrivateDNS {
 			return e, true
@@ -427,24 +422,24 @@ func endpointOf(g *facts.Placements, p *facts.Placement, w path.Path) (snapshot.
 	return snapshot.Endpoint{}, false
 }
 
-func endpointSecurityGroupFinding(g *facts.Placements, x *guarded) finding.Finding {
+func endpointSecurityGroupFinding(g *check.Placements, x *guarded) check.Finding {
 	slices.Sort(x.endpoints)
 	groups := x.SgBlock.Groups()
-	services := facts.Ordered(x.Services)
-	f := finding.Finding{
-		Outcome: finding.Fail, Confidence: finding.Weaker(x.Confidence(finding.Certain), finding.Certain), Resource: x.endpoints[0], Covers: facts.IDs(x.Instances), Instances: facts.IDs(x.Instances),
+	services := check.Ordered(x.Services)
+	f := check.Finding{
+		Outcome: check.Fail, Confidence: check.Weaker(x.Confidence(check.Certain), check.Certain), Resource: x.endpoints[0], Covers: check.IDs(x.Instances), Instances: check.IDs(x.Instances),
 		Resources: slices.Concat(x.endpoints, x.groups, groups),
-		Title:     phrase.Title("%s for %s %s not allow the nodes", phrase.Subject(x.endpoints, "endpoint"), phrase.And(path.Names(services)), phrase.Verb(x.endpoints, "does", "do")),
+		Title:     check.Title("%s for %s %s not allow the nodes", check.Subject(x.endpoints, "endpoint"), check.And(path.Names(services)), check.Verb(x.endpoints, "does", "do")),
 		Why: fmt.Sprintf("%s %s over the name of %s for the whole VPC (private DNS), with %s. No inbound rule there allows tcp 443 from nodes in %s, which have %s.",
-			phrase.Some(x.endpoints, 5), phrase.Verb(x.endpoints, "takes", "take"), phrase.And(path.Names(services)), phrase.And(x.groups), phrase.Some(x.Subnets(), 3), phrase.And(groups)),
+			check.Some(x.endpoints, 5), check.Verb(x.endpoints, "takes", "take"), check.And(path.Names(services)), check.And(x.groups), check.Some(x.Subnets(), 3), check.And(groups)),
 		Evidence: append(g.GroupRules(x.groups, false), x.Posts[0].Walks(services)...),
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Allow 443 from the nodes in %s.", x.Group),
-			Console: link.SecurityGroup(g.S, x.Group), Remedy: openEndpointSecurityGroup,
+			Console: g.S.SecurityGroupLink(x.Group), Remedy: openEndpointSecurityGroup,
 		},
 	}
 	if len(groups) > 0 {
-		f.Fix.Command = command.Admit(g.S, x.Group, facts.HTTPSPort, groups[0])
+		f.Fix.Command = g.S.AllowIngress(x.Group, check.HTTPSPort, groups[0])
 	}
 	internet := g.Net.Internet(x.Posts[0].Subnet.ID)
 	if internet.Verdict == path.Reaches || internet.Verdict == path.NeedsPublicIP {
@@ -482,7 +477,7 @@ type absence struct {
 // gaps finds what VPCs without a way to the internet lack in one way. A VPC
 // that has endpoints for some of what nodes need is private by design; one
 // that has none is route/no-egress.
-func gaps(c *routes.Scope, kind lack, say func(gap) finding.Finding) []finding.Finding {
+func gaps(c *routes.Scope, kind lack, say func(gap) check.Finding) []check.Finding {
 	list := slices.Clone(c.Unreadable)
 	var gaps []gap
 	for _, l := range c.Tables {
@@ -502,7 +497,7 @@ func gaps(c *routes.Scope, kind lack, say func(gap) finding.Finding) []finding.F
 		case away:
 			list = append(list, routes.BeyondView(l, w))
 		case shut && kind == absent && l.Asking != nil:
-			list = append(list, finding.Unread(l.Table.ID, l.IDs(), *l.Asking))
+			list = append(list, check.Unread(l.Table.ID, l.IDs(), *l.Asking))
 		default:
 			list = append(list, l.Pass())
 		}
@@ -600,7 +595,7 @@ func (g gap) unused() []string {
 	var list []string
 	for _, a := range g.absent {
 		if a.unused.ID != "" {
-			list = finding.Adding(list, a.unused.ID)
+			list = check.Adding(list, a.unused.ID)
 		}
 	}
 	slices.Sort(list)
@@ -611,30 +606,30 @@ func (g gap) reasons() []string {
 	var list []string
 	for _, a := range g.absent {
 		if a.because != "" {
-			list = finding.Adding(list, a.because)
+			list = check.Adding(list, a.because)
 		}
 	}
 	return list
 }
 
 // gapFinding is what all gaps say alike; the title and the fix are the check's.
-func gapFinding(c *routes.Scope, g gap, resource, title string, fix finding.Fix) finding.Finding {
+func gapFinding(c *routes.Scope, g gap, resource, title string, fix check.Fix) check.Finding {
 	covers := g.subnets()
 	first := g.tables[0]
-	f := finding.Finding{
-		Outcome:    finding.Fail,
+	f := check.Finding{
+		Outcome:    check.Fail,
 		Confidence: gapConfidence(c, g),
 		Resource:   resource,
 		Covers:     covers,
 		Instances:  c.Stranded(covers),
-		Resources:  finding.Adding([]string{g.vpc, first.Table.ID, first.Subnets[0].ID}, g.unused()...),
+		Resources:  check.Adding([]string{g.vpc, first.Table.ID, first.Subnets[0].ID}, g.unused()...),
 		Title:      title,
 		Why: fmt.Sprintf("%s has no route to the internet: %s. Nodes in %s cannot reach %s; %s has endpoints for %s.",
-			first.Table.ID, routes.Rows(first.Table.Routes), phrase.Some(covers, 3), phrase.And(path.Names(g.services())), g.vpc, phrase.And(path.Names(c.Endpointed(g.vpc)))),
+			first.Table.ID, routes.Rows(first.Table.Routes), check.Some(covers, 3), check.And(path.Names(g.services())), g.vpc, check.And(path.Names(c.Endpointed(g.vpc)))),
 		Fix: fix,
 	}
 	if because := g.reasons(); len(because) > 0 {
-		f.Why += " Cause: " + phrase.Some(because, 5) + "."
+		f.Why += " Cause: " + check.Some(because, 5) + "."
 	}
 	const limit = 3
 	for _, l := range g.tables[:min(len(g.tables), limit)] {
@@ -663,7 +658,7 @@ func gapDoubt(c *routes.Scope, l routes.Table, lacks []absence) string {
 	for _, a := range lacks {
 		own = append(own, a.unused.ID)
 	}
-	return fmt.Sprintf("a hosted zone of your own may resolve to %s", phrase.Some(own, 2))
+	return fmt.Sprintf("a hosted zone of your own may resolve to %s", check.Some(own, 2))
 }
 
 // zoneless reports whether no private hosted zone can work in a VPC.
@@ -674,17 +669,17 @@ func zoneless(c *routes.Scope, vpc string) bool {
 }
 
 // gapConfidence is weaker where names may lead to what cannot be seen.
-func gapConfidence(c *routes.Scope, g gap) finding.Confidence {
+func gapConfidence(c *routes.Scope, g gap) check.Confidence {
 	if slices.ContainsFunc(g.tables, func(l routes.Table) bool { return gapDoubt(c, l, g.absent) != "" }) {
-		return finding.Likely
+		return check.Likely
 	}
 	return ""
 }
 
 // endpointsSeen lists the VPC's endpoints for what nodes need, at most ten.
-func endpointsSeen(c *routes.Scope, vpc string) []finding.Evidence {
+func endpointsSeen(c *routes.Scope, vpc string) []check.Evidence {
 	const limit = 10
-	var list []finding.Evidence
+	var list []check.Evidence
 	for _, service := range path.Needed() {
 		for _, e := range c.Net.Endpoints(vpc, service) {
 			if len(list) == limit {
@@ -693,13 +688,13 @@ func endpointsSeen(c *routes.Scope, vpc string) []finding.Evidence {
 			value := fmt.Sprintf("%s, %s", e.Kind, e.State)
 			switch {
 			case strings.EqualFold(e.Kind, "Gateway"):
-				value += ", in " + phrase.Some(e.RouteTables, 5)
+				value += ", in " + check.Some(e.RouteTables, 5)
 			case e.PrivateDNS:
 				value += ", private DNS on"
 			default:
 				value += ", private DNS off"
 			}
-			list = append(list, finding.Evidence{What: fmt.Sprintf("%s (%s)", e.ID, service.Name()), Value: value})
+			list = append(list, check.Evidence{What: fmt.Sprintf("%s (%s)", e.ID, service.Name()), Value: value})
 		}
 	}
 	return list

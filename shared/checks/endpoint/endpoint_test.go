@@ -11,7 +11,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/route"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -357,8 +356,8 @@ func TestEndpointPolicyThatIsNoneIsUnknown(t *testing.T) {
 	for _, document := range []string{"{", "[]", `{"Statement":[]}`, strings.Repeat("x", 1<<17)} {
 		s := checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), policyOf("vpce-0ec2", document))
 		for _, r := range checktest.EvalOne(t, checkOf(checkid.EndpointPolicyDenies), s) {
-			if r.Outcome != finding.Unknown || !strings.HasPrefix(r.Blocked[0].Message, "the policy of vpce-0ec2 cannot be parsed") {
-				t.Errorf("%.20q: %s, want unknown", document, checktest.Lines([]finding.Result{r}))
+			if r.Outcome != check.Unknown || !strings.HasPrefix(r.Blocked[0].Message, "the policy of vpce-0ec2 cannot be parsed") {
+				t.Errorf("%.20q: %s, want unknown", document, checktest.Lines([]check.Result{r}))
 			}
 		}
 	}

@@ -8,11 +8,7 @@ import (
 	"time"
 
 	"rollcall/shared/access/awsauth"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/snapshot"
 )
 
@@ -28,7 +24,7 @@ type access struct {
 	users []awsauth.Mapping
 	// similar are the principals and mappings that mean the role and are not
 	// found, in words.
-	similar []finding.Evidence
+	similar []check.Evidence
 	// invalid is why mapRoles cannot be read by the cluster either.
 	invalid error
 	// unread are what could not be looked at: something may be there.
@@ -37,7 +33,7 @@ type access struct {
 
 // accessOf looks a role up where the cluster does. Why is set where the
 // authentication mode is one that this code does not know.
-func accessOf(s *facts.View, c facts.RoleGroup) (a access, why *snapshot.Failure) {
+func accessOf(s *check.View, c check.RoleGroup) (a access, why *snapshot.Failure) {
 	switch s.Cluster.AuthMode {
 	case "", "CONFIG_MAP": // answers from before access entries name no mode
 		a.byMap = true
@@ -62,7 +58,7 @@ func (a access) entriesUnread() []snapshot.Failure {
 	return slices.DeleteFunc(slices.Clone(a.unread), func(f snapshot.Failure) bool { return f.Source != snapshot.Access })
 }
 
-func (a *access) lookForEntry(s *facts.View, c facts.RoleGroup) {
+func (a *access) lookForEntry(s *check.View, c check.RoleGroup) {
 	if !s.Has(snapshot.Access) {
 		a.unread = append(a.unread, s.Why(snapshot.Access))
 		return
@@ -83,12 +79,12 @@ func (a *access) lookForEntry(s *facts.View, c facts.RoleGroup) {
 	}
 	for _, p := range s.Principals {
 		if why := mistaken(p, c.Role, c); why != "" {
-			a.similar = append(a.similar, finding.Evidence{What: "Access entry " + p, Value: why})
+			a.similar = append(a.similar, check.Evidence{What: "Access entry " + p, Value: why})
 		}
 	}
 }
 
-func (a *access) lookInMap(s *facts.View, c facts.RoleGroup) {
+func (a *access) lookInMap(s *check.View, c check.RoleGroup) {
 	if !s.Has(snapshot.AWSAuthMap) {
 		a.unread = append(a.unread, s.Why(snapshot.AWSAuthMap))
 		return
@@ -105,10 +101,10 @@ func (a *access) lookInMap(s *facts.View, c facts.RoleGroup) {
 		}
 		if why := mistaken(m.ARN, awsauth.Canonical(c.Role), c); why != "" {
 			a.similar = append(a.similar,
-				finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.ARN), Value: why})
+				check.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.ARN), Value: why})
 		} else if m.Stray != "" && strings.EqualFold(m.Stray, awsauth.Canonical(c.Role)) {
 			a.similar = append(a.similar,
-				finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.Stray), Value: "is under userarn, not rolearn"})
+				check.Evidence{What: fmt.Sprintf("mapRoles, entry %d: %s", m.Place, m.Stray), Value: "is under userarn, not rolearn"})
 		}
 	}
 	users, err := awsauth.Users(s.AWSAuth.MapUsers)
@@ -120,7 +116,7 @@ func (a *access) lookInMap(s *facts.View, c facts.RoleGroup) {
 
 // mistaken is how an ARN that means the role differs from the one that is
 // looked up; empty where it is that one or means another.
-func mistaken(arn, want string, c facts.RoleGroup) string {
+func mistaken(arn, want string, c check.RoleGroup) string {
 	if arn == "" || strings.EqualFold(arn, want) {
 		return ""
 	}
@@ -137,7 +133,7 @@ func mistaken(arn, want string, c facts.RoleGroup) string {
 		return "is the instance profile's ARN, not the role's"
 	case kind == "assumed-role" && got[4] == role[4] && strings.EqualFold(firstPart(rest), c.Name()):
 		return "is the ARN of a session, not the role's"
-	case kind != "role" || !strings.EqualFold(facts.LastPart(rest), c.Name()):
+	case kind != "role" || !strings.EqualFold(check.LastPart(rest), c.Name()):
 		return ""
 	case got[4] != role[4]:
 		return "" // the same name in another account is another role
@@ -151,8 +147,8 @@ func mistaken(arn, want string, c facts.RoleGroup) string {
 
 // uses reports whether an ARN is that of the profile of one of the instances, or
 // of one that has the role's name, as the console makes them.
-func uses(c facts.RoleGroup, profile string) bool {
-	return strings.EqualFold(facts.LastPart(profile), c.Name()) ||
+func uses(c check.RoleGroup, profile string) bool {
+	return strings.EqualFold(check.LastPart(profile), c.Name()) ||
 		slices.ContainsFunc(slices.Concat(c.Suspects, c.Well), func(i *snapshot.Instance) bool { return strings.EqualFold(i.Profile, profile) })
 }
 
@@ -174,18 +170,18 @@ func nodeType(kind string) bool {
 	return slices.Contains([]string{"EC2_LINUX", "EC2_WINDOWS", "EC2", "HYPERPOD_LINUX"}, kind)
 }
 
-func duplicate(c facts.RoleGroup, s *facts.View) []finding.Finding {
+func duplicate(c check.RoleGroup, s *check.View) []check.Finding {
 	a, why := accessOf(s, c)
 	switch {
 	case why != nil:
 		return c.Blocked(*why)
 	case !a.byMap:
-		return []finding.Finding{c.Pass("aws-auth", "is not read in the mode API")}
+		return []check.Finding{c.Pass("aws-auth", "is not read in the mode API")}
 	}
 	var names []string
-	var evidence []finding.Evidence
+	var evidence []check.Evidence
 	add := func(what, user string, groups []string) {
-		evidence = append(evidence, finding.Evidence{What: what, Value: fmt.Sprintf("username %q, groups %q", user, groups)})
+		evidence = append(evidence, check.Evidence{What: what, Value: fmt.Sprintf("username %q, groups %q", user, groups)})
 		for _, have := range names {
 			if have == user {
 				return
@@ -205,70 +201,70 @@ func duplicate(c facts.RoleGroup, s *facts.View) []finding.Finding {
 		if len(a.unread) > 0 {
 			return c.Blocked(a.unread...)
 		}
-		return []finding.Finding{c.Pass(c.Name(), fmt.Sprintf("%d mappings, no two different users", len(evidence)))}
+		return []check.Finding{c.Pass(c.Name(), fmt.Sprintf("%d mappings, no two different users", len(evidence)))}
 	}
 	if a.entry != nil && nodeType(a.entry.Type) {
-		return []finding.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type+", which takes precedence over aws-auth")}
+		return []check.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type+", which takes precedence over aws-auth")}
 	}
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: c.Role, Covers: c.All(), Instances: facts.IDs(c.Suspects),
-		Title: phrase.Title("%s is mapped to %d different users", c.Name(), len(names)),
+	f := check.Finding{
+		Outcome: check.Fail, Resource: c.Role, Covers: c.All(), Instances: check.IDs(c.Suspects),
+		Title: check.Title("%s is mapped to %d different users", c.Name(), len(names)),
 		Why: fmt.Sprintf("%s is mapped as %s. Only one of them counts: kubelets with a user name other than system:node:… are not nodes, or get no certificate for logs and exec.",
-			c.Role, phrase.And(quotedNames(names))),
+			c.Role, check.And(quotedNames(names))),
 		Evidence: append(evidence, modeEvidence(s)),
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    "Keep one mapping, as system:node:{{EC2PrivateDNSName}} with system:bootstrappers and system:nodes, and remove the others.",
 			Command: "kubectl edit configmap aws-auth -n kube-system",
-			Console: link.Access(s),
+			Console: s.AccessLink(),
 		},
 	}
 	if len(c.Suspects) == 0 {
-		f.Confidence = finding.Advice // no node is kept from joining
+		f.Confidence = check.Advice // no node is kept from joining
 	}
-	return []finding.Finding{f}
+	return []check.Finding{f}
 }
 
 func quotedNames(names []string) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
-		out[i] = `"` + strings.ReplaceAll(phrase.Clip(name), `"`, `'`) + `"`
+		out[i] = `"` + strings.ReplaceAll(check.Clip(name), `"`, `'`) + `"`
 	}
 	return out
 }
 
-func missing(c facts.RoleGroup, s *facts.View) []finding.Finding {
+func missing(c check.RoleGroup, s *check.View) []check.Finding {
 	a, why := accessOf(s, c)
 	m, mapped := a.counts()
 	means, wrong := m.Node()
 	switch {
 	case len(c.Suspects) == 0:
-		return []finding.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
+		return []check.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
 	case why != nil:
 		return c.Blocked(*why)
 	case a.entry != nil && nodeType(a.entry.Type):
-		return []finding.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type)}
+		return []check.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type)}
 	case a.entry != nil: // an entry comes before aws-auth
 		return c.Judged(unauthorized(c, s, a, fmt.Sprintf("has an access entry of type %s, which is not for nodes", a.entry.Type)))
 	case mapped && means == awsauth.Joins && len(a.unread) == 0:
-		return []finding.Finding{c.Pass("mapRoles", fmt.Sprintf("entry %d maps %s as %s", m.Place, m.ARN, m.Username))}
+		return []check.Finding{c.Pass("mapRoles", fmt.Sprintf("entry %d maps %s as %s", m.Place, m.ARN, m.Username))}
 	case len(a.unread) > 0:
 		return c.Blocked(a.unread...)
 	case mapped:
 		f := unauthorized(c, s, a, fmt.Sprintf("is mapped in kube-system/aws-auth %s (entry %d of mapRoles)", wrong, m.Place))
-		f.Evidence = append(f.Evidence, finding.Evidence{What: fmt.Sprintf("mapRoles, entry %d", m.Place), Value: fmt.Sprintf("username %q, groups %q", m.Username, m.Groups)})
+		f.Evidence = append(f.Evidence, check.Evidence{What: fmt.Sprintf("mapRoles, entry %d", m.Place), Value: fmt.Sprintf("username %q, groups %q", m.Username, m.Groups)})
 		if m.Fault != "" {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "aws-auth", Value: phrase.Clip(m.Fault)})
+			f.Evidence = append(f.Evidence, check.Evidence{What: "aws-auth", Value: check.Clip(m.Fault)})
 		}
-		f.Title = phrase.Title("%s is mapped %s", c.Name(), wrong)
+		f.Title = check.Title("%s is mapped %s", c.Name(), wrong)
 		switch means {
 		case awsauth.Hardly:
-			f.Confidence = finding.Possible
+			f.Confidence = check.Possible
 		case awsauth.Renamed:
 			// nodeadm's InstanceIdNodeName gives nodes the instance's id for a name.
-			f.Confidence = finding.Likely
-			f.Title = phrase.Title("%s is mapped to a user that is not the node's name", c.Name())
+			f.Confidence = check.Likely
+			f.Title = check.Title("%s is mapped to a user that is not the node's name", c.Name())
 			f.Why = fmt.Sprintf("%s is mapped in kube-system/aws-auth %s (entry %d of mapRoles), so %s authenticates %s but does not let it register its node.",
-				c.Role, wrong, m.Place, s.Cluster.Name, phrase.Some(facts.IDs(c.Suspects), 3))
+				c.Role, wrong, m.Place, s.Cluster.Name, check.Some(check.IDs(c.Suspects), 3))
 			f.Fix.Text = "Set the role's user name in mapRoles of kube-system/aws-auth to system:node:{{EC2PrivateDNSName}}. Waiting nodes then join without further action."
 			f.Fix.Remedy = ""
 		}
@@ -278,7 +274,7 @@ func missing(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	for _, m := range a.users {
 		f.Why += fmt.Sprintf(" It is in mapUsers (entry %d), which is for users.", m.Place)
 		if means, _ := m.Node(); means != awsauth.Never {
-			f.Confidence = finding.Possible // the authenticator looks there too
+			f.Confidence = check.Possible // the authenticator looks there too
 		}
 	}
 	if !a.byMap && mappedInVain(c, s) {
@@ -288,17 +284,17 @@ func missing(c facts.RoleGroup, s *facts.View) []finding.Finding {
 }
 
 // unauthorized is the finding; how ends the sentence about the role.
-func unauthorized(c facts.RoleGroup, s *facts.View, a access, how string) finding.Finding {
-	f := finding.Finding{
-		Outcome: finding.Fail,
-		Title:   phrase.Title("%s rejects the node role %s", s.Cluster.Name, c.Name()),
+func unauthorized(c check.RoleGroup, s *check.View, a access, how string) check.Finding {
+	f := check.Finding{
+		Outcome: check.Fail,
+		Title:   check.Title("%s rejects the node role %s", s.Cluster.Name, c.Name()),
 		Why: fmt.Sprintf("%s %s, so %s answers %s with 401 Unauthorized.",
-			c.Role, how, s.Cluster.Name, phrase.Some(facts.IDs(c.Suspects), 3)),
-		Evidence: append([]finding.Evidence{modeEvidence(s)}, a.similar...),
+			c.Role, how, s.Cluster.Name, check.Some(check.IDs(c.Suspects), 3)),
+		Evidence: append([]check.Evidence{modeEvidence(s)}, a.similar...),
 		Fix:      admit(c, s, a),
 	}
 	if a.byEntry {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Access entries", Value: cmp.Or(phrase.Some(s.Principals, 10), "none")})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Access entries", Value: cmp.Or(check.Some(s.Principals, 10), "none")})
 	}
 	if a.entry != nil {
 		f.Fix.Text, f.Fix.Command = changeEntryType(c, s)
@@ -307,14 +303,14 @@ func unauthorized(c facts.RoleGroup, s *facts.View, a access, how string) findin
 	if young(c, s) {
 		// Tools such as eksctl map the role after the group has launched, and
 		// the kubelet tries until it is let in.
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 	}
 	c.WeakenByReadyNode(&f)
 	return f
 }
 
 // young reports whether the time to join is over for none of the suspects.
-func young(c facts.RoleGroup, s *facts.View) bool {
+func young(c check.RoleGroup, s *check.View) bool {
 	l := s.Index()
 	return !slices.ContainsFunc(c.Suspects, func(i *snapshot.Instance) bool {
 		_, remembered := l.Launches[i.ID]
@@ -324,7 +320,7 @@ func young(c facts.RoleGroup, s *facts.View) bool {
 
 // mappedInVain reports whether aws-auth maps the role, whether or not the cluster
 // looks there.
-func mappedInVain(c facts.RoleGroup, s *facts.View) bool {
+func mappedInVain(c check.RoleGroup, s *check.View) bool {
 	if !s.Has(snapshot.AWSAuthMap) || s.AWSAuth == nil {
 		return false
 	}
@@ -334,7 +330,7 @@ func mappedInVain(c facts.RoleGroup, s *facts.View) bool {
 
 // lackOfAutoPolicy is how an entry of type EC2 lacks the policy of Auto Mode's nodes, in a
 // clause; empty where it has it. why is set where its policies could not be read.
-func lackOfAutoPolicy(s *facts.View, of snapshot.Source, e snapshot.AccessEntry) (lacks string, why *snapshot.Failure) {
+func lackOfAutoPolicy(s *check.View, of snapshot.Source, e snapshot.AccessEntry) (lacks string, why *snapshot.Failure) {
 	if f, unread := s.Lacks(of, snapshot.AccessPoliciesOf(e.Principal)); unread {
 		return "", &f
 	}
@@ -345,27 +341,27 @@ func lackOfAutoPolicy(s *facts.View, of snapshot.Source, e snapshot.AccessEntry)
 	case i < 0:
 		return fmt.Sprintf("has an access entry of type EC2 in %s without the access policy %s", s.Cluster.Name, autoNodePolicy), nil
 	case len(e.Policies[i].Namespaces) > 0:
-		return fmt.Sprintf("has the access policy %s in %s for %s only, and nodes belong to no namespace", autoNodePolicy, s.Cluster.Name, phrase.Some(e.Policies[i].Namespaces, 3)), nil
+		return fmt.Sprintf("has the access policy %s in %s for %s only, and nodes belong to no namespace", autoNodePolicy, s.Cluster.Name, check.Some(e.Policies[i].Namespaces, 3)), nil
 	}
 	return "", nil
 }
 
-func policyMissing(c facts.RoleGroup, s *facts.View) []finding.Finding {
+func policyMissing(c check.RoleGroup, s *check.View) []check.Finding {
 	a, why := accessOf(s, c)
 	switch {
 	case len(c.Suspects) == 0:
-		return []finding.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
+		return []check.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
 	case why != nil:
 		return c.Blocked(*why)
 	case !isAuto(c, s):
-		return []finding.Finding{c.Pass(c.Name(), "is not a role of EKS Auto Mode's nodes")}
+		return []check.Finding{c.Pass(c.Name(), "is not a role of EKS Auto Mode's nodes")}
 	case a.entry == nil:
 		if blocked := a.entriesUnread(); len(blocked) > 0 {
 			return c.Blocked(blocked...)
 		}
-		return []finding.Finding{c.Pass("Access entry of "+c.Name(), "none")}
+		return []check.Finding{c.Pass("Access entry of "+c.Name(), "none")}
 	case a.entry.Type != "EC2":
-		return []finding.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type)}
+		return []check.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type)}
 	}
 	lacks, why := lackOfAutoPolicy(s, snapshot.Access, *a.entry)
 	switch {
@@ -374,32 +370,32 @@ func policyMissing(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	case why != nil:
 		return c.Blocked(*why)
 	case lacks == "":
-		return []finding.Finding{c.Pass("Access policies of "+c.Name(), autoNodePolicy)}
+		return []check.Finding{c.Pass("Access policies of "+c.Name(), autoNodePolicy)}
 	}
-	f := finding.Finding{
-		Outcome:  finding.Fail,
-		Title:    phrase.Title("the access entry of %s lacks %s", c.Name(), autoNodePolicy),
-		Why:      fmt.Sprintf("%s %s, so %s cannot join.", c.Role, lacks, phrase.Some(facts.IDs(c.Suspects), 3)),
-		Evidence: []finding.Evidence{entryEvidence(*a.entry), policiesOf(*a.entry), modeEvidence(s)},
-		Fix: finding.Fix{
+	f := check.Finding{
+		Outcome:  check.Fail,
+		Title:    check.Title("the access entry of %s lacks %s", c.Name(), autoNodePolicy),
+		Why:      fmt.Sprintf("%s %s, so %s cannot join.", c.Role, lacks, check.Some(check.IDs(c.Suspects), 3)),
+		Evidence: []check.Evidence{entryEvidence(*a.entry), policiesOf(*a.entry), modeEvidence(s)},
+		Fix: check.Fix{
 			Text:    "Associate the access policy with the role's access entry, for the whole cluster. Waiting nodes then join without further action.",
-			Command: associateAuto(s, c.Role), Console: link.Access(s),
+			Command: associateAuto(s, c.Role), Console: s.AccessLink(),
 		},
 	}
 	c.WeakenByReadyNode(&f)
 	return c.Judged(f)
 }
 
-func policiesOf(e snapshot.AccessEntry) finding.Evidence {
+func policiesOf(e snapshot.AccessEntry) check.Evidence {
 	var list []string
 	for _, p := range e.Policies {
 		scope := "cluster"
 		if len(p.Namespaces) > 0 {
-			scope = "namespaces " + phrase.Some(p.Namespaces, 3)
+			scope = "namespaces " + check.Some(p.Namespaces, 3)
 		}
-		list = append(list, fmt.Sprintf("%s (%s)", facts.LastPart(p.ARN), scope))
+		list = append(list, fmt.Sprintf("%s (%s)", check.LastPart(p.ARN), scope))
 	}
-	return finding.Evidence{What: "Access policies", Value: phrase.FirstOf([]string{strings.Join(list, ", ")}, "none")}
+	return check.Evidence{What: "Access policies", Value: check.FirstOf([]string{strings.Join(list, ", ")}, "none")}
 }
 
 // clocksDiffer is by how much the clocks of IAM and EKS may differ: an entry is made for a
@@ -413,152 +409,152 @@ func staleEntry(e snapshot.AccessEntry, role time.Time) bool {
 	return !e.Created.IsZero() && !role.IsZero() && e.Created.Add(clocksDiffer).Before(role)
 }
 
-func stale(c facts.RoleGroup, s *facts.View) []finding.Finding {
+func stale(c check.RoleGroup, s *check.View) []check.Finding {
 	a, why := accessOf(s, c)
 	switch {
 	case len(c.Suspects) == 0:
-		return []finding.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
+		return []check.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
 	case why != nil:
 		return c.Blocked(*why)
 	case !a.byEntry:
-		return []finding.Finding{c.Pass("Access entries", "are not used in the mode CONFIG_MAP")}
+		return []check.Finding{c.Pass("Access entries", "are not used in the mode CONFIG_MAP")}
 	case a.entry == nil:
 		if blocked := a.entriesUnread(); len(blocked) > 0 {
 			return c.Blocked(blocked...)
 		}
-		return []finding.Finding{c.Pass("Access entry of "+c.Name(), "none")}
+		return []check.Finding{c.Pass("Access entry of "+c.Name(), "none")}
 	}
-	role, gone, why := facts.ReadRole(s, c.Role)
+	role, gone, why := check.ReadRole(s, c.Role)
 	switch {
 	case gone: // iam/profile-missing
-		return []finding.Finding{c.Pass(c.Name(), "was deleted")}
+		return []check.Finding{c.Pass(c.Name(), "was deleted")}
 	case why != nil:
 		return c.Blocked(*why)
 	case !staleEntry(*a.entry, role.Created):
-		return []finding.Finding{c.Pass("Access entry of "+c.Name(), "is newer than the role")}
+		return []check.Finding{c.Pass("Access entry of "+c.Name(), "is newer than the role")}
 	}
-	f := finding.Finding{
-		Outcome: finding.Fail,
-		Title:   phrase.Title("the access entry of %s belongs to a deleted role", c.Name()),
+	f := check.Finding{
+		Outcome: check.Fail,
+		Title:   check.Title("the access entry of %s belongs to a deleted role", c.Name()),
 		Why: fmt.Sprintf("%s %s, so %s cannot join.",
-			c.Role, staleWhy(s), phrase.Some(facts.IDs(c.Suspects), 3)),
-		Evidence: []finding.Evidence{entryEvidence(*a.entry), createdEvidence(c.Role, role.Created), modeEvidence(s)},
-		Fix: finding.Fix{
+			c.Role, staleWhy(s), check.Some(check.IDs(c.Suspects), 3)),
+		Evidence: []check.Evidence{entryEvidence(*a.entry), createdEvidence(c.Role, role.Created), modeEvidence(s)},
+		Fix: check.Fix{
 			Text:    "Delete the access entry and recreate it. Waiting nodes then join without further action.",
-			Command: command.Several([]string{deleteEntry(s, c.Role), create(c, s)}),
-			Console: link.Access(s),
+			Command: check.JoinCommands([]string{deleteEntry(s, c.Role), create(c, s)}),
+			Console: s.AccessLink(),
 		},
 	}
 	f = staleDoubt(f, *a.entry, role.Created)
 	if _, mapped := a.counts(); mapped {
-		f.Confidence = finding.Likely // whether aws-auth counts beside such an entry is not documented
+		f.Confidence = check.Likely // whether aws-auth counts beside such an entry is not documented
 	}
 	c.WeakenByReadyNode(&f)
 	return c.Judged(f)
 }
 
-func staleWhy(s *facts.View) string {
+func staleWhy(s *check.View) string {
 	return fmt.Sprintf("was created after its access entry in %s: EKS keeps the id of the role that the entry was created for, and that role was deleted", s.Cluster.Name)
 }
 
-func createdEvidence(role string, created time.Time) finding.Evidence {
-	return finding.Evidence{What: "Role " + role, Value: "created " + created.UTC().Format("2006-01-02 15:04:05 UTC")}
+func createdEvidence(role string, created time.Time) check.Evidence {
+	return check.Evidence{What: "Role " + role, Value: "created " + created.UTC().Format("2006-01-02 15:04:05 UTC")}
 }
 
 // staleDoubt makes a finding likely where the entry was changed since the role was created:
 // whether an update takes the new role's id is not documented.
-func staleDoubt(f finding.Finding, e snapshot.AccessEntry, role time.Time) finding.Finding {
+func staleDoubt(f check.Finding, e snapshot.AccessEntry, role time.Time) check.Finding {
 	if e.Modified.After(role) {
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 	}
 	return f
 }
 
-func wrongARN(c facts.RoleGroup, s *facts.View) []finding.Finding {
+func wrongARN(c check.RoleGroup, s *check.View) []check.Finding {
 	a, why := accessOf(s, c)
 	switch {
 	case len(c.Suspects) == 0:
-		return []finding.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
+		return []check.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
 	case why != nil:
 		return c.Blocked(*why)
 	case a.entry != nil, len(a.mapped) > 0 && len(a.unread) == 0:
-		return []finding.Finding{c.Pass(c.Name(), "is found by its ARN")}
+		return []check.Finding{c.Pass(c.Name(), "is found by its ARN")}
 	case len(a.unread) > 0:
 		// What could not be read may admit the role.
 		return c.Blocked(a.unread...)
 	case len(a.similar) == 0:
-		return []finding.Finding{c.Pass(c.Name(), "no mapping of it is written differently")}
+		return []check.Finding{c.Pass(c.Name(), "no mapping of it is written differently")}
 	}
-	f := finding.Finding{
-		Outcome: finding.Fail,
-		Title:   phrase.Title("%s is mapped by an ARN that does not match", c.Name()),
+	f := check.Finding{
+		Outcome: check.Fail,
+		Title:   check.Title("%s is mapped by an ARN that does not match", c.Name()),
 		Why: fmt.Sprintf("%s: it %s. The role %s itself has %s, so %s answers %s with 401 Unauthorized.",
-			a.similar[0].What, a.similar[0].Value, awsauth.Canonical(c.Role), a.where(s), s.Cluster.Name, phrase.Some(facts.IDs(c.Suspects), 3)),
-		Evidence: append([]finding.Evidence{{What: "Role", Value: c.Role}, modeEvidence(s)}, a.similar...),
+			a.similar[0].What, a.similar[0].Value, awsauth.Canonical(c.Role), a.where(s), s.Cluster.Name, check.Some(check.IDs(c.Suspects), 3)),
+		Evidence: append([]check.Evidence{{What: "Role", Value: c.Role}, modeEvidence(s)}, a.similar...),
 		Fix:      admit(c, s, a),
 	}
 	c.WeakenByReadyNode(&f)
 	for _, m := range a.users {
 		if means, _ := m.Node(); means != awsauth.Never {
-			f.Confidence = finding.Possible // the authenticator looks in mapUsers too
+			f.Confidence = check.Possible // the authenticator looks in mapUsers too
 		}
 	}
 	return c.Judged(f)
 }
 
-func wrongType(c facts.RoleGroup, s *facts.View) []finding.Finding {
+func wrongType(c check.RoleGroup, s *check.View) []check.Finding {
 	a, why := accessOf(s, c)
 	switch {
 	case len(c.Suspects) == 0:
-		return []finding.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
+		return []check.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
 	case why != nil:
 		return c.Blocked(*why)
 	case !a.byEntry:
-		return []finding.Finding{c.Pass("Access entries", "are not used in the mode CONFIG_MAP")}
+		return []check.Finding{c.Pass("Access entries", "are not used in the mode CONFIG_MAP")}
 	case a.entry == nil:
 		if unread := a.entriesUnread(); len(unread) > 0 {
 			return c.Blocked(unread...)
 		}
-		return []finding.Finding{c.Pass("Access entry of "+c.Name(), "none")}
+		return []check.Finding{c.Pass("Access entry of "+c.Name(), "none")}
 	}
 	want := entryKind(c, s)
-	confidence := finding.Certain
+	confidence := check.Certain
 	switch {
 	case a.entry.Type == want, a.entry.Type == "HYPERPOD_LINUX", a.entry.Type == "EC2_WINDOWS", a.entry.Type == "EC2_LINUX" && want == "EC2":
-		return []finding.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type)}
+		return []check.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type)}
 	case a.entry.Type == "EC2_LINUX": // Windows nodes register, and their kube-proxy lacks its rights
-		confidence = finding.Possible
+		confidence = check.Possible
 	case a.entry.Type == "EC2": // may still be joined by an access policy
-		confidence = finding.Likely
+		confidence = check.Likely
 	case !knownType(a.entry.Type):
 		return c.Blocked(unknownType(c.Role, a.entry.Type))
 	}
-	f := finding.Finding{
-		Outcome: finding.Fail,
-		Title:   phrase.Title("access entry of %s is %s, not %s", c.Name(), a.entry.Type, want),
+	f := check.Finding{
+		Outcome: check.Fail,
+		Title:   check.Title("access entry of %s is %s, not %s", c.Name(), a.entry.Type, want),
 		Why: fmt.Sprintf("%s has an access entry of type %s in %s. Only %s is for its nodes, so %s cannot join.",
-			c.Role, a.entry.Type, s.Cluster.Name, want, phrase.Some(facts.IDs(c.Suspects), 3)),
-		Evidence: []finding.Evidence{
+			c.Role, a.entry.Type, s.Cluster.Name, want, check.Some(check.IDs(c.Suspects), 3)),
+		Evidence: []check.Evidence{
 			{What: "Access entry of " + c.Role, Value: fmt.Sprintf("type %s, user %q, groups %q", a.entry.Type, a.entry.Username, a.entry.Groups)},
 			modeEvidence(s),
 		},
-		Fix: finding.Fix{Console: link.Access(s)},
+		Fix: check.Fix{Console: s.AccessLink()},
 	}
 	f.Fix.Text, f.Fix.Command = changeEntryType(c, s)
 	if m, mapped := a.counts(); mapped {
 		f.Why += fmt.Sprintf(" aws-auth maps the role too (entry %d), but the access entry takes precedence.", m.Place)
 	}
 	c.WeakenByReadyNode(&f)
-	if confidence == finding.Possible || confidence == finding.Likely {
+	if confidence == check.Possible || confidence == check.Likely {
 		f.Confidence = confidence
 	}
 	return c.Judged(f)
 }
 
 // changeEntryType is the fix for an entry of the wrong type: it cannot be changed.
-func changeEntryType(c facts.RoleGroup, s *facts.View) (text, line string) {
+func changeEntryType(c check.RoleGroup, s *check.View) (text, line string) {
 	return "Delete the access entry and recreate it: its type cannot be changed. Waiting nodes then join without further action.",
-		command.Several([]string{deleteEntry(s, c.Role), create(c, s)})
+		check.JoinCommands([]string{deleteEntry(s, c.Role), create(c, s)})
 }
 
 func knownType(kind string) bool {

@@ -12,11 +12,6 @@ import (
 	"rollcall/shared/access/policy"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
@@ -54,15 +49,15 @@ func Checks() []check.Check {
 
 // roleCheck is a check of roles: whose role counts, and where it is mapped,
 // depends on the cluster.
-func roleCheck(id checkid.ID, run func(*facts.View) []finding.Finding, needs ...snapshot.Source) check.Check {
+func roleCheck(id checkid.ID, run func(*check.View) []check.Finding, needs ...snapshot.Source) check.Check {
 	return check.New(id, run, needs...).Using(
 		snapshot.Profiles, snapshot.Roles, snapshot.Access, snapshot.AWSAuthMap, snapshot.AWSNode, snapshot.Pods, snapshot.PodIdentities, snapshot.Addons, snapshot.Consoles,
 	)
 }
 
 // ofRoles judges each node role of the scope.
-func ofRoles(judge func(facts.RoleGroup, *facts.View) []finding.Finding) func(*facts.View) []finding.Finding {
-	return func(s *facts.View) []finding.Finding {
+func ofRoles(judge func(check.RoleGroup, *check.View) []check.Finding) func(*check.View) []check.Finding {
+	return func(s *check.View) []check.Finding {
 		list, found := s.RoleGroups()
 		for _, c := range list {
 			found = append(found, judge(c, s)...)
@@ -75,7 +70,7 @@ func ofRoles(judge func(facts.RoleGroup, *facts.View) []finding.Finding) func(*f
 const createAccessEntry = "create-access-entry"
 
 // where names the places in which the cluster looks a role up.
-func (a access) where(s *facts.View) string {
+func (a access) where(s *check.View) string {
 	switch {
 	case a.byEntry && a.byMap:
 		return "neither an access entry nor a mapping in aws-auth"
@@ -88,7 +83,7 @@ func (a access) where(s *facts.View) string {
 }
 
 // entryKind is the type that an access entry for the role group must have.
-func entryKind(c facts.RoleGroup, s *facts.View) string {
+func entryKind(c check.RoleGroup, s *check.View) string {
 	some := slices.Concat(c.Suspects, c.Well)
 	switch {
 	case len(some) > 0 && some[0].Windows:
@@ -100,8 +95,8 @@ func entryKind(c facts.RoleGroup, s *facts.View) string {
 }
 
 // admit is the fix that lets a role's nodes in, by what the cluster looks at.
-func admit(c facts.RoleGroup, s *facts.View, a access) finding.Fix {
-	fix := finding.Fix{Console: link.Access(s)}
+func admit(c check.RoleGroup, s *check.View, a access) check.Fix {
+	fix := check.Fix{Console: s.AccessLink()}
 	if a.byEntry {
 		fix.Text = "Create an access entry for the role. Waiting nodes then join."
 		fix.Command = create(c, s)
@@ -114,26 +109,26 @@ func admit(c facts.RoleGroup, s *facts.View, a access) finding.Fix {
 	return fix
 }
 
-func create(c facts.RoleGroup, s *facts.View) string {
+func create(c check.RoleGroup, s *check.View) string {
 	if entryKind(c, s) == "EC2" {
-		return command.Several(createAuto(s, c.Role))
+		return check.JoinCommands(createAuto(s, c.Role))
 	}
-	return command.AWS(s, "eks create-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", c.Role, "--type", entryKind(c, s))
+	return s.AWSCommand("eks create-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", c.Role, "--type", entryKind(c, s))
 }
 
 // modeEvidence is the authentication mode.
-func modeEvidence(s *facts.View) finding.Evidence {
+func modeEvidence(s *check.View) check.Evidence {
 	value := s.Cluster.AuthMode
 	if value == "" {
 		value = "CONFIG_MAP (EKS reports none)"
 	}
-	return finding.Evidence{What: "Authentication mode of " + s.Cluster.Name, Value: value}
+	return check.Evidence{What: "Authentication mode of " + s.Cluster.Name, Value: value}
 }
 
-func awsAuthInvalid(s *facts.View) []finding.Finding {
+func awsAuthInvalid(s *check.View) []check.Finding {
 	list, blind := s.RoleGroups()
-	if _, why := accessOf(s, facts.RoleGroup{}); why != nil {
-		return append(blind, finding.Unread(s.Cluster.Name, []string{s.Cluster.Name}, *why))
+	if _, why := accessOf(s, check.RoleGroup{}); why != nil {
+		return append(blind, check.Unread(s.Cluster.Name, []string{s.Cluster.Name}, *why))
 	}
 	if s.Cluster.AuthMode == "API" {
 		return append(blind, passRoles(s, list, "is not read in the mode API")...)
@@ -148,34 +143,34 @@ func awsAuthInvalid(s *facts.View) []finding.Finding {
 }
 
 // passRoles passes the instances of all roleGroups, else the cluster.
-func passRoles(s *facts.View, list []facts.RoleGroup, value string) []finding.Finding {
-	f := finding.Finding{Outcome: finding.Pass, Resource: "kube-system/aws-auth", Evidence: []finding.Evidence{{What: "aws-auth", Value: value}}}
+func passRoles(s *check.View, list []check.RoleGroup, value string) []check.Finding {
+	f := check.Finding{Outcome: check.Pass, Resource: "kube-system/aws-auth", Evidence: []check.Evidence{{What: "aws-auth", Value: value}}}
 	for _, c := range list {
 		f.Covers = append(f.Covers, c.All()...)
 	}
 	if len(f.Covers) == 0 {
 		f.Covers = []string{s.Cluster.Name}
 	}
-	return []finding.Finding{f}
+	return []check.Finding{f}
 }
 
 // invalidMap is one finding: the ConfigMap is what must change. It covers the
 // instances that have nothing else to come in by, else the cluster.
-func invalidMap(s *facts.View, list []facts.RoleGroup, err error) []finding.Finding {
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: "kube-system/aws-auth",
-		Title: phrase.Title("aws-auth of %s cannot be parsed", s.Cluster.Name),
-		Why:   fmt.Sprintf("%s cannot %s. It knows none of its roles, and answers their nodes with 401 Unauthorized.", s.Cluster.Name, phrase.Clip(err.Error())),
+func invalidMap(s *check.View, list []check.RoleGroup, err error) []check.Finding {
+	f := check.Finding{
+		Outcome: check.Fail, Resource: "kube-system/aws-auth",
+		Title: check.Title("aws-auth of %s cannot be parsed", s.Cluster.Name),
+		Why:   fmt.Sprintf("%s cannot %s. It knows none of its roles, and answers their nodes with 401 Unauthorized.", s.Cluster.Name, check.Clip(err.Error())),
 		// The text may hold names of people; where it breaks is in the error.
-		Evidence: []finding.Evidence{{What: "mapRoles of kube-system/aws-auth", Value: phrase.Clip(err.Error())}, modeEvidence(s)},
-		Fix: finding.Fix{
+		Evidence: []check.Evidence{{What: "mapRoles of kube-system/aws-auth", Value: check.Clip(err.Error())}, modeEvidence(s)},
+		Fix: check.Fix{
 			Text:    "Rewrite mapRoles as a list of entries with rolearn, username and groups.",
 			Command: "kubectl edit configmap aws-auth -n kube-system",
-			Console: link.Access(s),
+			Console: s.AccessLink(),
 		},
 	}
-	pass := finding.Finding{Outcome: finding.Pass, Resource: f.Resource, Evidence: []finding.Evidence{{What: "aws-auth", Value: "others have access through an access entry, or are Ready nodes"}}}
-	var out []finding.Finding
+	pass := check.Finding{Outcome: check.Pass, Resource: f.Resource, Evidence: []check.Evidence{{What: "aws-auth", Value: "others have access through an access entry, or are Ready nodes"}}}
+	var out []check.Finding
 	for _, c := range list {
 		a, _ := accessOf(s, c) // its mode is known
 		switch {
@@ -184,8 +179,8 @@ func invalidMap(s *facts.View, list []facts.RoleGroup, err error) []finding.Find
 		case len(a.unread) > 0:
 			out = append(out, c.Blocked(a.unread...)...)
 		default:
-			f.Covers = append(f.Covers, facts.IDs(c.Suspects)...)
-			pass.Covers = append(pass.Covers, facts.IDs(c.Well)...)
+			f.Covers = append(f.Covers, check.IDs(c.Suspects)...)
+			pass.Covers = append(pass.Covers, check.IDs(c.Well)...)
 			if len(c.Suspects) > 0 {
 				c.WeakenByReadyNode(&f)
 				f.Evidence = append(f.Evidence, c.Evidence())
@@ -197,7 +192,7 @@ func invalidMap(s *facts.View, list []facts.RoleGroup, err error) []finding.Find
 		// No node waits for it; in the mode CONFIG_MAP none can come either.
 		f.Covers = []string{s.Cluster.Name}
 		if s.Cluster.AuthMode == "API_AND_CONFIG_MAP" {
-			f.Confidence = finding.Advice
+			f.Confidence = check.Advice
 		}
 	}
 	if len(pass.Covers) > 0 {
@@ -223,37 +218,37 @@ type classRole struct {
 	// classes are the NodeClasses in use, pools the NodePools that name them.
 	classes, pools []string
 	covers         []string
-	refusals       []finding.Evidence
+	refusals       []check.Evidence
 }
 
 // withClasses is a check of node roles that judges those of refused NodeClasses too; in a
 // sweep at which no instance is in trouble it judges those alone.
-func withClasses(judge func(*facts.View, classRole) []finding.Finding, c check.Check) check.Check {
+func withClasses(judge func(*check.View, classRole) []check.Finding, c check.Check) check.Check {
 	sources := []snapshot.Source{snapshot.NodePoolsOf, snapshot.AutoNodeClassesOf, snapshot.ClassAccess}
 	ofInstances := c.Run
-	ofClasses := func(s *facts.View) []finding.Finding { return judgeClasses(s, judge) }
+	ofClasses := func(s *check.View) []check.Finding { return judgeClasses(s, judge) }
 	c = c.Using(sources...)
-	c.Run = func(s *facts.View) []finding.Finding { return append(ofInstances(s), ofClasses(s)...) }
+	c.Run = func(s *check.View) []check.Finding { return append(ofInstances(s), ofClasses(s)...) }
 	c.InSweep = &check.Part{Needs: []snapshot.Source{snapshot.Clusters}, Uses: sources, Run: ofClasses}
 	return c
 }
 
 // judgeClasses judges the roles of NodeClasses that NodePools name. Where those were not read
 // karpenter/nodeclass-not-ready is Unknown.
-func judgeClasses(s *facts.View, judge func(*facts.View, classRole) []finding.Finding) []finding.Finding {
-	var v finding.Verdicts
-	var unread []finding.Finding
+func judgeClasses(s *check.View, judge func(*check.View, classRole) []check.Finding) []check.Finding {
+	var v check.Verdicts
+	var unread []check.Finding
 	roles := map[string]*classRole{}
 	for class, u := range autoClassesInUse(s) {
 		is, refused := class.Unauthorized()
 		switch {
 		case class.Conditions["InstanceProfileReady"].Status == "True", class.Conditions["Ready"].Status == "True":
-			v.Pass(s.Cluster.Name, u.covers, finding.Evidence{What: "NodeClass " + class.Name, Value: "its node role is not rejected"})
-		case !refused || !facts.Held(s, is, class.Generation, facts.ClassSettles):
+			v.Pass(s.Cluster.Name, u.covers, check.Evidence{What: "NodeClass " + class.Name, Value: "its node role is not rejected"})
+		case !refused || !check.Held(s, is, class.Generation, check.ClassSettles):
 		default:
 			r, why := roleOfClass(s, class.Name)
 			if why != nil {
-				unread = append(unread, finding.Unread(class.Name, u.covers, *why))
+				unread = append(unread, check.Unread(class.Name, u.covers, *why))
 				continue
 			}
 			if roles[r.Name] == nil {
@@ -261,9 +256,9 @@ func judgeClasses(s *facts.View, judge func(*facts.View, classRole) []finding.Fi
 			}
 			c := roles[r.Name]
 			c.classes, c.pools, c.covers = append(c.classes, class.Name), append(c.pools, u.pools...), append(c.covers, u.covers...)
-			c.refusals = append(c.refusals, finding.Evidence{
+			c.refusals = append(c.refusals, check.Evidence{
 				What:  "NodeClass " + class.Name,
-				Value: fmt.Sprintf("InstanceProfileReady is False, %s: %s (since %s)", is.Reason, phrase.Clip(is.Message), phrase.ClockTime(is.Since)),
+				Value: fmt.Sprintf("InstanceProfileReady is False, %s: %s (since %s)", is.Reason, check.Clip(is.Message), check.ClockTime(is.Since)),
 			})
 		}
 	}
@@ -279,23 +274,23 @@ type classUse struct{ pools, covers []string }
 
 // autoClassesInUse yields the NodeClasses of EKS Auto Mode that NodePools name, in the order
 // of their names.
-func autoClassesInUse(s *facts.View) func(yield func(snapshot.NodeClass, classUse) bool) {
+func autoClassesInUse(s *check.View) func(yield func(snapshot.NodeClass, classUse) bool) {
 	uses := map[string]classUse{}
 	for _, p := range s.NodePools {
 		if p.Class.Group == snapshot.AutoModeGroup && !p.Deleting {
 			u := uses[p.Class.Name]
-			uses[p.Class.Name] = classUse{append(u.pools, p.Name), append(u.covers, facts.PoolKey(p.Name))}
+			uses[p.Class.Name] = classUse{append(u.pools, p.Name), append(u.covers, check.PoolKey(p.Name))}
 		}
 	}
 	return func(yield func(snapshot.NodeClass, classUse) bool) {
 		for _, name := range slices.Sorted(maps.Keys(uses)) {
 			ref := snapshot.ClassRef{Group: snapshot.AutoModeGroup, Name: name}
-			class, _ := facts.Class(s, ref)
+			class, _ := check.Class(s, ref)
 			if class == nil || class.Deleting {
 				continue
 			}
 			u := uses[name]
-			u.covers = append(u.covers, facts.ClassKey(ref))
+			u.covers = append(u.covers, check.ClassKey(ref))
 			if !yield(*class, u) {
 				return
 			}
@@ -304,7 +299,7 @@ func autoClassesInUse(s *facts.View) func(yield func(snapshot.NodeClass, classUs
 }
 
 // roleOfClass is what was read of a refused NodeClass's role.
-func roleOfClass(s *facts.View, class string) (snapshot.ClassRole, *snapshot.Failure) {
+func roleOfClass(s *check.View, class string) (snapshot.ClassRole, *snapshot.Failure) {
 	if !s.Has(snapshot.ClassAccess) {
 		f := s.Why(snapshot.ClassAccess)
 		return snapshot.ClassRole{}, &f
@@ -323,7 +318,7 @@ func roleOfClass(s *facts.View, class string) (snapshot.ClassRole, *snapshot.Fai
 
 // unread is why the role itself is not known: whether it has a path, and since when it is
 // there; nil where it was read. A role that IAM does not have is not known either.
-func (c classRole) unread(s *facts.View) *snapshot.Failure {
+func (c classRole) unread(s *check.View) *snapshot.Failure {
 	if c.ARN != "" {
 		return nil
 	}
@@ -345,79 +340,79 @@ func (c classRole) entry() *snapshot.AccessEntry {
 	return nil
 }
 
-func (c classRole) pass(what, value string) []finding.Finding {
-	return []finding.Finding{{Outcome: finding.Pass, Resource: c.arn, Covers: c.covers, Evidence: []finding.Evidence{{What: what, Value: value}}}}
+func (c classRole) pass(what, value string) []check.Finding {
+	return []check.Finding{{Outcome: check.Pass, Resource: c.arn, Covers: c.covers, Evidence: []check.Evidence{{What: what, Value: value}}}}
 }
 
-func (c classRole) blocked(why snapshot.Failure) []finding.Finding {
-	return []finding.Finding{{Outcome: finding.Unknown, Resource: c.arn, Covers: c.covers, Blocked: []snapshot.Failure{why}}}
+func (c classRole) blocked(why snapshot.Failure) []check.Finding {
+	return []check.Finding{{Outcome: check.Unknown, Resource: c.arn, Covers: c.covers, Blocked: []snapshot.Failure{why}}}
 }
 
 // failed is a finding on the role: what it lacks, in a clause after its name, and the fix.
-func (c classRole) failed(s *facts.View, title, lacks string, fix finding.Fix, evidence ...finding.Evidence) finding.Finding {
-	fix.Console = link.Access(s)
-	return finding.Finding{
-		Outcome: finding.Fail, Resource: c.arn, Covers: c.covers, Unconditional: true,
+func (c classRole) failed(s *check.View, title, lacks string, fix check.Fix, evidence ...check.Evidence) check.Finding {
+	fix.Console = s.AccessLink()
+	return check.Finding{
+		Outcome: check.Fail, Resource: c.arn, Covers: c.covers, Unconditional: true,
 		Resources: append([]string{c.Name}, c.classes...),
 		Title:     title,
 		Why: fmt.Sprintf("%s, the node role of NodeClass %s, %s. EKS Auto Mode launches no node for NodePool %s until %s grants the role access.",
-			c.arn, phrase.And(c.classes), lacks, phrase.Some(c.pools, 3), s.Cluster.Name),
-		Evidence: slices.Concat(c.refusals, evidence, []finding.Evidence{modeEvidence(s)}),
+			c.arn, check.And(c.classes), lacks, check.Some(c.pools, 3), s.Cluster.Name),
+		Evidence: slices.Concat(c.refusals, evidence, []check.Evidence{modeEvidence(s)}),
 		Fix:      fix,
 	}
 }
 
 // createAuto are the commands that make the access entry of a role of Auto Mode's nodes.
-func createAuto(s *facts.View, role string) []string {
+func createAuto(s *check.View, role string) []string {
 	return []string{
-		command.AWS(s, "eks create-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", role, "--type", "EC2"),
+		s.AWSCommand("eks create-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", role, "--type", "EC2"),
 		associateAuto(s, role),
 	}
 }
 
-func associateAuto(s *facts.View, role string) string {
-	return command.AWS(s, "eks associate-access-policy", "--cluster-name", s.Cluster.Name, "--principal-arn", role,
+func associateAuto(s *check.View, role string) string {
+	return s.AWSCommand("eks associate-access-policy", "--cluster-name", s.Cluster.Name, "--principal-arn", role,
 		"--policy-arn", fmt.Sprintf("arn:%s:eks::aws:cluster-access-policy/%s", s.Partition, autoNodePolicy), "--access-scope", "type=cluster")
 }
 
 // recreateAuto are the commands that replace the access entry.
-func recreateAuto(s *facts.View, role string) string {
-	return command.Several(append([]string{deleteEntry(s, role)}, createAuto(s, role)...))
+func recreateAuto(s *check.View, role string) string {
+	return check.JoinCommands(append([]string{deleteEntry(s, role)}, createAuto(s, role)...))
 }
 
-func deleteEntry(s *facts.View, role string) string {
-	return command.AWS(s, "eks delete-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", role)
+func deleteEntry(s *check.View, role string) string {
+	return s.AWSCommand("eks delete-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", role)
 }
 
 const admitsItself = " EKS Auto Mode then retries."
 
-func classAccessMissing(s *facts.View, c classRole) []finding.Finding {
+func classAccessMissing(s *check.View, c classRole) []check.Finding {
 	if len(c.Entries) > 0 {
 		return c.pass("Access entry of "+c.Name, "exists")
 	}
-	f := c.failed(s, phrase.Title("%s rejects the node role %s", s.Cluster.Name, c.Name),
+	f := c.failed(s, check.Title("%s rejects the node role %s", s.Cluster.Name, c.Name),
 		fmt.Sprintf("has no access entry in %s", s.Cluster.Name),
-		finding.Fix{Text: "Create an access entry of type EC2 for the role, with the access policy " + autoNodePolicy + "." + admitsItself, Command: command.Several(createAuto(s, c.arn))})
-	return []finding.Finding{f}
+		check.Fix{Text: "Create an access entry of type EC2 for the role, with the access policy " + autoNodePolicy + "." + admitsItself, Command: check.JoinCommands(createAuto(s, c.arn))})
+	return []check.Finding{f}
 }
 
-func classWrongType(s *facts.View, c classRole) []finding.Finding {
+func classWrongType(s *check.View, c classRole) []check.Finding {
 	e := c.entry()
 	switch {
 	case e == nil, e.Type == "EC2":
-		return c.pass("Access entry of "+c.Name, phrase.FirstOf(typesOf(e), "none"))
+		return c.pass("Access entry of "+c.Name, check.FirstOf(typesOf(e), "none"))
 	case !knownType(e.Type):
 		return c.blocked(unknownType(c.arn, e.Type))
 	}
-	f := c.failed(s, phrase.Title("access entry of %s is %s, not EC2", c.Name, e.Type),
+	f := c.failed(s, check.Title("access entry of %s is %s, not EC2", c.Name, e.Type),
 		fmt.Sprintf("has an access entry of type %s in %s, and nodes of EKS Auto Mode need one of type EC2", e.Type, s.Cluster.Name),
-		finding.Fix{Text: "Delete the access entry and recreate it with type EC2 and the access policy " + autoNodePolicy + ": its type cannot be changed." + admitsItself, Command: recreateAuto(s, e.Principal)},
+		check.Fix{Text: "Delete the access entry and recreate it with type EC2 and the access policy " + autoNodePolicy + ": its type cannot be changed." + admitsItself, Command: recreateAuto(s, e.Principal)},
 		entryEvidence(*e))
 	if e.Type == "EC2_LINUX" {
 		// Some setups report that Auto Mode takes it; AWS documents EC2 alone.
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 	}
-	return []finding.Finding{f}
+	return []check.Finding{f}
 }
 
 func typesOf(e *snapshot.AccessEntry) []string {
@@ -427,18 +422,18 @@ func typesOf(e *snapshot.AccessEntry) []string {
 	return []string{e.Type}
 }
 
-func entryEvidence(e snapshot.AccessEntry) finding.Evidence {
+func entryEvidence(e snapshot.AccessEntry) check.Evidence {
 	value := fmt.Sprintf("type %s, user %q, groups %q", e.Type, e.Username, e.Groups)
 	if !e.Created.IsZero() {
 		value += ", created " + e.Created.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
-	return finding.Evidence{What: "Access entry of " + e.Principal, Value: value}
+	return check.Evidence{What: "Access entry of " + e.Principal, Value: value}
 }
 
 // classWrongARN: an entry of the role's name under another path is of another role. And Auto
 // Mode itself looks for the entry of the role's name without its path, so that a role with a
 // path had none, whatever EKS has (aws/containers-roadmap#2486).
-func classWrongARN(s *facts.View, c classRole) []finding.Finding {
+func classWrongARN(s *check.View, c classRole) []check.Finding {
 	if len(c.Entries) == 0 {
 		return c.pass("Access entry of "+c.Name, "none")
 	}
@@ -447,10 +442,10 @@ func classWrongARN(s *facts.View, c classRole) []finding.Finding {
 	}
 	e := c.entry()
 	if e == nil {
-		return []finding.Finding{c.failed(s, phrase.Title("the access entry of %s has another path", c.Name),
+		return []check.Finding{c.failed(s, check.Title("the access entry of %s has another path", c.Name),
 			fmt.Sprintf("has no access entry in %s: the one with its name is %s, another role's", s.Cluster.Name, c.Entries[0].Principal),
-			finding.Fix{Text: "Create an access entry of type EC2 for the role, with the access policy " + autoNodePolicy + "." + admitsItself, Command: command.Several(createAuto(s, c.arn))},
-			finding.Evidence{What: "Access entry", Value: c.Entries[0].Principal})}
+			check.Fix{Text: "Create an access entry of type EC2 for the role, with the access policy " + autoNodePolicy + "." + admitsItself, Command: check.JoinCommands(createAuto(s, c.arn))},
+			check.Evidence{What: "Access entry", Value: c.Entries[0].Principal})}
 	}
 	lacks, why := lackOfAutoPolicy(s, snapshot.ClassAccess, *e)
 	switch {
@@ -459,18 +454,18 @@ func classWrongARN(s *facts.View, c classRole) []finding.Finding {
 	case why != nil:
 		return c.blocked(*why)
 	}
-	f := c.failed(s, phrase.Title("the node role %s has a path", c.Name),
+	f := c.failed(s, check.Title("the node role %s has a path", c.Name),
 		"has a correct access entry and a path, and EKS Auto Mode looks for the entry of the role's name without its path",
-		finding.Fix{Text: fmt.Sprintf("Name a role without a path in NodeClass %s, and create an access entry of type EC2 with the access policy %s for it.", phrase.And(c.classes), autoNodePolicy)},
+		check.Fix{Text: fmt.Sprintf("Name a role without a path in NodeClass %s, and create an access entry of type EC2 with the access policy %s for it.", check.And(c.classes), autoNodePolicy)},
 		entryEvidence(*e))
-	f.Confidence = finding.Likely
-	return []finding.Finding{f}
+	f.Confidence = check.Likely
+	return []check.Finding{f}
 }
 
-func classPolicyMissing(s *facts.View, c classRole) []finding.Finding {
+func classPolicyMissing(s *check.View, c classRole) []check.Finding {
 	e := c.entry()
 	if e == nil || e.Type != "EC2" {
-		return c.pass("Access entry of "+c.Name, phrase.FirstOf(typesOf(e), "none"))
+		return c.pass("Access entry of "+c.Name, check.FirstOf(typesOf(e), "none"))
 	}
 	lacks, why := lackOfAutoPolicy(s, snapshot.ClassAccess, *e)
 	switch {
@@ -479,12 +474,12 @@ func classPolicyMissing(s *facts.View, c classRole) []finding.Finding {
 	case lacks == "":
 		return c.pass("Access policies of "+c.Name, autoNodePolicy)
 	}
-	return []finding.Finding{c.failed(s, phrase.Title("the access entry of %s lacks %s", c.Name, autoNodePolicy),
-		lacks, finding.Fix{Text: "Associate the access policy with the role's access entry, for the whole cluster." + admitsItself, Command: associateAuto(s, e.Principal)},
+	return []check.Finding{c.failed(s, check.Title("the access entry of %s lacks %s", c.Name, autoNodePolicy),
+		lacks, check.Fix{Text: "Associate the access policy with the role's access entry, for the whole cluster." + admitsItself, Command: associateAuto(s, e.Principal)},
 		entryEvidence(*e), policiesOf(*e))}
 }
 
-func classStale(s *facts.View, c classRole) []finding.Finding {
+func classStale(s *check.View, c classRole) []check.Finding {
 	e := c.entry()
 	if e == nil {
 		return c.pass("Access entry of "+c.Name, "none")
@@ -495,11 +490,11 @@ func classStale(s *facts.View, c classRole) []finding.Finding {
 	if !staleEntry(*e, c.Created) {
 		return c.pass("Access entry of "+c.Name, "is newer than the role")
 	}
-	f := c.failed(s, phrase.Title("the access entry of %s belongs to a deleted role", c.Name),
+	f := c.failed(s, check.Title("the access entry of %s belongs to a deleted role", c.Name),
 		staleWhy(s),
-		finding.Fix{Text: "Delete the access entry and recreate it." + admitsItself, Command: recreateAuto(s, e.Principal)},
+		check.Fix{Text: "Delete the access entry and recreate it." + admitsItself, Command: recreateAuto(s, e.Principal)},
 		entryEvidence(*e), createdEvidence(c.arn, c.Created))
-	return []finding.Finding{staleDoubt(f, *e, c.Created)}
+	return []check.Finding{staleDoubt(f, *e, c.Created)}
 }
 
 // need is an action that a principal must be allowed.
@@ -527,7 +522,7 @@ type refusal struct {
 
 // granted judges a role's needs by its policies, inline and managed, within
 // its boundary and the session policies that it is assumed with.
-func granted(s *facts.View, role snapshot.Role, needs []need, sessions ...snapshot.Policy) grants {
+func granted(s *check.View, role snapshot.Role, needs []need, sessions ...snapshot.Policy) grants {
 	var g grants
 	parse := func(p snapshot.Policy) (policy.Document, bool) {
 		if f, lacks := s.Lacks(snapshot.Roles, p.ARN); lacks && p.ARN != "" {
@@ -577,7 +572,7 @@ func granted(s *facts.View, role snapshot.Role, needs []need, sessions ...snapsh
 // callFacts are the condition keys that every call of a node has with a known
 // value (IAM user guide, "AWS global condition context keys"). An instance's
 // credentials are never made with MFA.
-func callFacts(s *facts.View) map[string][]string {
+func callFacts(s *check.View) map[string][]string {
 	return map[string][]string{
 		"aws:RequestedRegion":        {s.Region},
 		"ec2:Region":                 {s.Region},
@@ -603,7 +598,7 @@ func (g grants) undecided(role string) []snapshot.Failure {
 	for _, r := range g.open {
 		if r.vital {
 			list = append(list, snapshot.Failure{
-				Source: snapshot.Roles, Reason: snapshot.NotRead, Message: fmt.Sprintf("whether %s is allowed to %s %s", facts.LastPart(role), r.action, r.by),
+				Source: snapshot.Roles, Reason: snapshot.NotRead, Message: fmt.Sprintf("whether %s is allowed to %s %s", check.LastPart(role), r.action, r.by),
 			})
 		}
 	}
@@ -638,7 +633,7 @@ func because(list []refusal) string {
 }
 
 // policiesHeld names a role's policies for a person.
-func policiesHeld(role snapshot.Role) finding.Evidence {
+func policiesHeld(role snapshot.Role) check.Evidence {
 	var names []string
 	for _, p := range role.Policies {
 		if p.ARN == "" {
@@ -654,21 +649,21 @@ func policiesHeld(role snapshot.Role) finding.Evidence {
 	if role.Boundary != nil {
 		value += "; boundary " + role.Boundary.Name
 	}
-	return finding.Evidence{What: "Policies of " + role.Name, Value: phrase.Clip(value)}
+	return check.Evidence{What: "Policies of " + role.Name, Value: check.Clip(value)}
 }
 
 // attachPolicies is the command that gives a role AWS's own policies.
-func attachPolicies(s *facts.View, role string, policies ...string) string {
+func attachPolicies(s *check.View, role string, policies ...string) string {
 	var commands []string
 	for _, name := range policies {
-		commands = append(commands, command.AWS(s, "iam attach-role-policy", "--role-name", facts.LastPart(role), "--policy-arn", fmt.Sprintf("arn:%s:iam::aws:policy/%s", s.Partition, name)))
+		commands = append(commands, s.AWSCommand("iam attach-role-policy", "--role-name", check.LastPart(role), "--policy-arn", fmt.Sprintf("arn:%s:iam::aws:policy/%s", s.Partition, name)))
 	}
-	return command.Several(commands)
+	return check.JoinCommands(commands)
 }
 
-func profileMissing(s *facts.View) []finding.Finding {
+func profileMissing(s *check.View) []check.Finding {
 	suspects, well := s.Pending()
-	var list []finding.Finding
+	var list []check.Finding
 	var lost []loss
 	var good []*snapshot.Instance
 	for _, i := range suspects {
@@ -678,19 +673,19 @@ func profileMissing(s *facts.View) []finding.Finding {
 		l, why := lossOf(s, i)
 		switch {
 		case why != nil:
-			list = append(list, finding.Unread(i.ID, []string{i.ID}, *why))
+			list = append(list, check.Unread(i.ID, []string{i.ID}, *why))
 		case l.kind == "":
 			good = append(good, i)
 		default:
 			lost = l.addTo(lost)
 		}
 	}
-	list = facts.Together(list)
+	list = check.Together(list)
 	for _, l := range lost {
 		list = append(list, l.finding(s))
 	}
 	good = append(good, well...)
-	list = finding.Passing(list, s.Cluster.Name, facts.IDs(good))
+	list = check.Passing(list, s.Cluster.Name, check.IDs(good))
 	return list
 }
 
@@ -713,7 +708,7 @@ const (
 
 // lossOf tells how an instance came to have no role, or what kept from
 // telling.
-func lossOf(s *facts.View, i *snapshot.Instance) (loss, *snapshot.Failure) {
+func lossOf(s *check.View, i *snapshot.Instance) (loss, *snapshot.Failure) {
 	l := loss{instances: []*snapshot.Instance{i}, resource: i.Profile, profile: i.Profile}
 	if i.Profile == "" {
 		l.kind, l.resource = noProfile, i.ID
@@ -722,10 +717,10 @@ func lossOf(s *facts.View, i *snapshot.Instance) (loss, *snapshot.Failure) {
 		}
 		return l, nil
 	}
-	p, read := facts.ProfileOf(s, i.Profile)
+	p, read := check.ProfileOf(s, i.Profile)
 	lack, lacks := s.Lacks(snapshot.Profiles, i.Profile)
 	switch {
-	case lacks && lack.Code == facts.NoSuchEntity:
+	case lacks && lack.Code == check.NoSuchEntity:
 		l.kind = profileDeleted
 	case lacks:
 		return l, &lack
@@ -736,7 +731,7 @@ func lossOf(s *facts.View, i *snapshot.Instance) (loss, *snapshot.Failure) {
 	default:
 		// IAM refuses to delete a role that is in a profile, but the profile
 		// may have been read before.
-		if f, lacks := s.Lacks(snapshot.Roles, p.Roles[0]); lacks && f.Code == facts.NoSuchEntity {
+		if f, lacks := s.Lacks(snapshot.Roles, p.Roles[0]); lacks && f.Code == check.NoSuchEntity {
 			l.kind, l.role = roleDeleted, p.Roles[0]
 		}
 	}
@@ -753,43 +748,43 @@ func (l loss) addTo(list []loss) []loss {
 	return list
 }
 
-func (l loss) finding(s *facts.View) finding.Finding {
-	who := facts.IDs(l.instances)
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: l.resource, Covers: who, Instances: who,
-		Fix: finding.Fix{Console: link.EC2(s, "InstanceDetails:instanceId="+who[0])},
+func (l loss) finding(s *check.View) check.Finding {
+	who := check.IDs(l.instances)
+	f := check.Finding{
+		Outcome: check.Fail, Resource: l.resource, Covers: who, Instances: who,
+		Fix: check.Fix{Console: s.EC2Link("InstanceDetails:instanceId=" + who[0])},
 	}
 	if l.resource != who[0] {
 		f.Resources = append([]string{l.resource}, who[:min(len(who), 5)]...)
 	}
-	profile := facts.LastPart(l.profile)
+	profile := check.LastPart(l.profile)
 	switch l.kind {
 	case noProfile:
-		f.Title = phrase.Title("%s %s no instance profile", phrase.Subject(who, "instance"), phrase.Verb(who, "has", "have"))
+		f.Title = check.Title("%s %s no instance profile", check.Subject(who, "instance"), check.Verb(who, "has", "have"))
 		f.Why = fmt.Sprintf("%s %s started without an instance profile, so %s no role and no credentials. The kubelet cannot authenticate to %s.",
-			phrase.Some(who, 3), phrase.Verb(who, "was", "were"), phrase.Verb(who, "it has", "they have"), s.Cluster.Name)
-		f.Evidence = []finding.Evidence{{What: phrase.Subject(who, "instance"), Value: "EC2 lists no IamInstanceProfile"}}
+			check.Some(who, 3), check.Verb(who, "was", "were"), check.Verb(who, "it has", "they have"), s.Cluster.Name)
+		f.Evidence = []check.Evidence{{What: check.Subject(who, "instance"), Value: "EC2 lists no IamInstanceProfile"}}
 		f.Fix.Text = "Name an instance profile with the node role in the launch template, and replace the instances. To give one to a running instance, put its name in the place of <profile>:"
-		f.Fix.Command = command.AWS(s, "ec2 associate-iam-instance-profile", "--instance-id", who[0], "--iam-instance-profile", "Name="+shell.Placeholder("profile"))
+		f.Fix.Command = s.AWSCommand("ec2 associate-iam-instance-profile", "--instance-id", who[0], "--iam-instance-profile", "Name="+shell.Placeholder("profile"))
 	case profileDeleted:
-		f.Title = phrase.Title("instance profile %s was deleted", profile)
-		f.Why = fmt.Sprintf("%s %s started with %s, which no longer exists in IAM. There are no credentials for %s.", phrase.Some(who, 3), phrase.Verb(who, "was", "were"), l.profile, phrase.Verb(who, "it", "them"))
-		f.Evidence = []finding.Evidence{{What: l.profile, Value: "iam:GetInstanceProfile: " + facts.NoSuchEntity}}
+		f.Title = check.Title("instance profile %s was deleted", profile)
+		f.Why = fmt.Sprintf("%s %s started with %s, which no longer exists in IAM. There are no credentials for %s.", check.Some(who, 3), check.Verb(who, "was", "were"), l.profile, check.Verb(who, "it", "them"))
+		f.Evidence = []check.Evidence{{What: l.profile, Value: "iam:GetInstanceProfile: " + check.NoSuchEntity}}
 		f.Fix.Text = "Recreate the profile with the node role in it, and replace the instances: a running one keeps the deleted profile."
-		f.Fix.Command = command.AWS(s, "iam create-instance-profile", "--instance-profile-name", profile)
+		f.Fix.Command = s.AWSCommand("iam create-instance-profile", "--instance-profile-name", profile)
 	case profileEmpty:
-		f.Title = phrase.Title("instance profile %s has no role", profile)
-		f.Why = fmt.Sprintf("%s has no role in it, so %s %s no credentials and cannot authenticate to %s.", l.profile, phrase.Some(who, 3), phrase.Verb(who, "has", "have"), s.Cluster.Name)
-		f.Evidence = []finding.Evidence{{What: l.profile, Value: "no roles"}}
+		f.Title = check.Title("instance profile %s has no role", profile)
+		f.Why = fmt.Sprintf("%s has no role in it, so %s %s no credentials and cannot authenticate to %s.", l.profile, check.Some(who, 3), check.Verb(who, "has", "have"), s.Cluster.Name)
+		f.Evidence = []check.Evidence{{What: l.profile, Value: "no roles"}}
 		f.Fix.Text = "Put the node role into the profile: its name in the place of <node role>."
-		f.Fix.Command = command.AWS(s, "iam add-role-to-instance-profile", "--instance-profile-name", profile, "--role-name", shell.Placeholder("node role"))
+		f.Fix.Command = s.AWSCommand("iam add-role-to-instance-profile", "--instance-profile-name", profile, "--role-name", shell.Placeholder("node role"))
 	case roleDeleted:
-		f.Title = phrase.Title("node role %s was deleted", facts.LastPart(l.role))
-		f.Why = fmt.Sprintf("%s has %s, which no longer exists in IAM. %s no credentials.", profile, l.role, phrase.Some(who, 3)+phrase.Verb(who, " gets", " get"))
-		f.Evidence = []finding.Evidence{{What: l.role, Value: "iam:GetRole: " + facts.NoSuchEntity}, {What: l.profile, Value: "has " + l.role}}
+		f.Title = check.Title("node role %s was deleted", check.LastPart(l.role))
+		f.Why = fmt.Sprintf("%s has %s, which no longer exists in IAM. %s no credentials.", profile, l.role, check.Some(who, 3)+check.Verb(who, " gets", " get"))
+		f.Evidence = []check.Evidence{{What: l.role, Value: "iam:GetRole: " + check.NoSuchEntity}, {What: l.profile, Value: "has " + l.role}}
 		f.Resources = append([]string{l.role}, f.Resources...)
 		f.Fix.Text = "Recreate the role with its trust and its policies, put it into the profile, and recreate its access entry: an entry belongs to the deleted role, not to its name."
-		f.Fix.Console = link.Role(s, l.role)
+		f.Fix.Console = s.RoleLink(l.role)
 	}
 	return f
 }

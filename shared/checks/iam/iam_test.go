@@ -10,7 +10,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/facts"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 	"rollcall/tools/expect"
@@ -580,7 +579,7 @@ func cniRolePoliciesCases() []checktest.Case {
 		}},
 		{"a target role that was deleted", outsider(chained(here, hops, all), iamDeleted(snapshot.Roles, target)), fail(target, "aws-node's role cni-target was deleted")},
 		{"the role before a target role was deleted", outsider(chained(here, hops, all), func(s *snapshot.Snapshot) {
-			s.Lack(snapshot.Roles, cniRole, snapshot.Failure{Source: snapshot.Roles, Code: facts.NoSuchEntity})
+			s.Lack(snapshot.Roles, cniRole, snapshot.Failure{Source: snapshot.Roles, Code: check.NoSuchEntity})
 		}), fail(cniRole, "aws-node's role cni was deleted")},
 		{"a session policy that allows too", outsider(chained(here, hops, all, session(`"ec2:*"`))), []string{"pass " + target + " [i-0node]"}},
 		{"a session policy that allows less", outsider(chained(here, hops, all, session(`"ec2:Describe*"`))), fail(target, "aws-node lacks ec2:AssignPrivateIpAddresses")},
@@ -682,7 +681,7 @@ func readyComrade(s *snapshot.Snapshot) {
 
 // iamDeleted makes an item of a source one that IAM no longer has.
 func iamDeleted(source snapshot.Source, key string) func(*snapshot.Snapshot) {
-	return lackOf(source, key, snapshot.Broken, facts.NoSuchEntity)
+	return lackOf(source, key, snapshot.Broken, check.NoSuchEntity)
 }
 
 func lackOf(source snapshot.Source, key string, reason snapshot.Reason, code string) func(*snapshot.Snapshot) {

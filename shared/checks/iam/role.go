@@ -10,21 +10,17 @@ import (
 	"strings"
 
 	"rollcall/shared/access/policy"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/network/path"
 	"rollcall/shared/node/vpccni"
 	"rollcall/shared/snapshot"
 )
 
-func policies(c facts.RoleGroup, s *facts.View) []finding.Finding {
+func policies(c check.RoleGroup, s *check.View) []check.Finding {
 	if len(c.Suspects) == 0 {
-		return []finding.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
+		return []check.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
 	}
-	role, gone, why := facts.ReadRole(s, c.Role)
+	role, gone, why := check.ReadRole(s, c.Role)
 	switch {
 	case gone: // iam/profile-missing says so
 		return nil
@@ -57,18 +53,18 @@ func policies(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	if len(undecided) > 0 {
 		return c.Blocked(undecided...)
 	}
-	return []finding.Finding{c.Pass("Policies of "+c.Name(), "allow "+strings.Join(vitalActions(needs), ", "))}
+	return []check.Finding{c.Pass("Policies of "+c.Name(), "allow "+strings.Join(vitalActions(needs), ", "))}
 }
 
-func lacking(c facts.RoleGroup, s *facts.View, role snapshot.Role, g grants, vital []refusal, own bool) finding.Finding {
+func lacking(c check.RoleGroup, s *check.View, role snapshot.Role, g grants, vital []refusal, own bool) check.Finding {
 	names := actionNames(vital)
-	f := finding.Finding{
-		Outcome: finding.Fail,
-		Title:   phrase.Title("%s lacks %s", c.Name(), phrase.Some(names, 1)),
+	f := check.Finding{
+		Outcome: check.Fail,
+		Title:   check.Title("%s lacks %s", c.Name(), check.Some(names, 1)),
 		Why: fmt.Sprintf("Nodes with %s must call %s before they are Ready, and are not allowed to: %s.",
-			c.Role, phrase.Some(names, 6), because(vital)),
-		Evidence: []finding.Evidence{policiesHeld(role), {What: "Not allowed", Value: strings.Join(actionNames(g.missing), ", ")}},
-		Fix:      finding.Fix{Text: "Allow the actions.", Console: link.Role(s, c.Role)},
+			c.Role, check.Some(names, 6), because(vital)),
+		Evidence: []check.Evidence{policiesHeld(role), {What: "Not allowed", Value: strings.Join(actionNames(g.missing), ", ")}},
+		Fix:      check.Fix{Text: "Allow the actions.", Console: s.RoleLink(c.Role)},
 	}
 	if !own && slices.ContainsFunc(names, isCNIs(s)) {
 		f.Why += " aws-node has no role of its own and uses the node's."
@@ -79,7 +75,7 @@ func lacking(c facts.RoleGroup, s *facts.View, role snapshot.Role, g grants, vit
 
 // howToGrant is how to allow what is missing: AWS's own policies, unless a
 // statement or a boundary stands against it.
-func howToGrant(s *facts.View, role string, missing []refusal) (text, command string) {
+func howToGrant(s *check.View, role string, missing []refusal) (text, command string) {
 	if i := slices.IndexFunc(missing, func(r refusal) bool { return r.by.Document != "" }); i >= 0 {
 		return fmt.Sprintf("Change %s: attaching more policies does not help against it.", missing[i].by.Document), ""
 	}
@@ -92,7 +88,7 @@ func howToGrant(s *facts.View, role string, missing []refusal) (text, command st
 	for _, r := range missing {
 		switch {
 		case r.action == "ec2:AssignIpv6Addresses":
-			return "AWS has no managed policy for aws-node in an IPv6 cluster: create one with the actions in the user guide (Configure Amazon VPC CNI plugin to use IRSA) and attach it to " + facts.LastPart(role) + ".", ""
+			return "AWS has no managed policy for aws-node in an IPv6 cluster: create one with the actions in the user guide (Configure Amazon VPC CNI plugin to use IRSA) and attach it to " + check.LastPart(role) + ".", ""
 		case strings.HasPrefix(r.action, "ecr:"):
 			add("AmazonEC2ContainerRegistryPullOnly")
 		case isCNIs(s)(r.action):
@@ -104,7 +100,7 @@ func howToGrant(s *facts.View, role string, missing []refusal) (text, command st
 	return "Attach AWS's managed policy for it, or add the actions to your own policy.", attachPolicies(s, role, policies...)
 }
 
-func isCNIs(s *facts.View) func(string) bool {
+func isCNIs(s *check.View) func(string) bool {
 	return func(action string) bool {
 		return action == describeTypes || slices.ContainsFunc(cniNeeds(s, typesKnown{}), func(n need) bool { return n.action == action })
 	}
@@ -124,7 +120,7 @@ func vitalActions(needs []need) []string {
 // Bottlerocket ask EC2 for the private DNS name; the kubelet pulls images from
 // ECR (AmazonEC2ContainerRegistryPullOnly has the least that does). Nodes of
 // EKS Auto Mode do with ECR alone (AmazonEKSWorkerNodeMinimalPolicy).
-func needs(c facts.RoleGroup, s *facts.View) []need {
+func needs(c check.RoleGroup, s *check.View) []need {
 	var list []need
 	if !isAuto(c, s) {
 		list = append(list, need{"ec2:DescribeInstances", policy.Unscoped, true})
@@ -143,7 +139,7 @@ func needs(c facts.RoleGroup, s *facts.View) []need {
 
 // imageOf is the repository of aws-node's image; pulls is false where that is
 // not in ECR: those who mirror the images do so for all of them.
-func imageOf(s *facts.View) (repository string, pulls bool) {
+func imageOf(s *check.View) (repository string, pulls bool) {
 	anywhere := fmt.Sprintf("arn:%s:ecr:%s:*:repository/*", s.Partition, s.Region)
 	if s.CNI == nil || s.CNI.Image == "" {
 		return anywhere, true
@@ -162,7 +158,7 @@ func imageOf(s *facts.View) (repository string, pulls bool) {
 // asksForCluster reports whether a suspect's start script asks EKS for the
 // cluster's address: those of Amazon Linux 2 and Windows, where they are not
 // given it.
-func asksForCluster(c facts.RoleGroup, s *facts.View) bool {
+func asksForCluster(c check.RoleGroup, s *check.View) bool {
 	for _, data := range s.UserData {
 		if !slices.ContainsFunc(c.Suspects, func(i *snapshot.Instance) bool { return slices.Contains(data.Instances, i.ID) }) {
 			continue
@@ -186,8 +182,8 @@ func ec2Service(partition string) []string {
 	return []string{"ec2.amazonaws.com"}
 }
 
-func trust(c facts.RoleGroup, s *facts.View) []finding.Finding {
-	role, gone, why := facts.ReadRole(s, c.Role)
+func trust(c check.RoleGroup, s *check.View) []check.Finding {
+	role, gone, why := check.ReadRole(s, c.Role)
 	switch {
 	case gone: // iam/profile-missing says so
 		return nil
@@ -203,14 +199,14 @@ func trust(c facts.RoleGroup, s *facts.View) []finding.Finding {
 		d := document.Decide(policy.Request{Action: "sts:AssumeRole", Resource: c.Role, Caller: policy.Caller{Service: service}})
 		switch {
 		case d.Verdict == policy.Allowed:
-			return []finding.Finding{c.Pass("Trust policy of "+c.Name(), "allows "+service+" to assume it: "+d.Statement)}
+			return []check.Finding{c.Pass("Trust policy of "+c.Name(), "allows "+service+" to assume it: "+d.Statement)}
 		case best.Verdict == "" || d.Verdict == policy.Depends:
 			best = d
 		}
 	}
 	switch {
 	case len(c.Suspects) == 0:
-		return []finding.Finding{c.Pass("Trust policy of "+c.Name(), best.String())}
+		return []check.Finding{c.Pass("Trust policy of "+c.Name(), best.String())}
 	case best.Verdict == policy.Depends:
 		return c.Blocked(snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.NotRead, Message: fmt.Sprintf("the trust policy of %s %s", c.Role, best)})
 	}
@@ -218,17 +214,17 @@ func trust(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	if best.Verdict == policy.Denied {
 		how = fmt.Sprintf("denies it (%s)", best.Statement)
 	}
-	return c.Judged(finding.Finding{
-		Outcome: finding.Fail,
-		Title:   phrase.Title("%s does not trust EC2", c.Name()),
+	return c.Judged(check.Finding{
+		Outcome: check.Fail,
+		Title:   check.Title("%s does not trust EC2", c.Name()),
 		Why: fmt.Sprintf("The trust policy of %s %s, so %s %s no credentials and cannot join %s.",
-			c.Role, how, phrase.Some(facts.IDs(c.Suspects), 3), phrase.Verb(facts.IDs(c.Suspects), "gets", "get"), s.Cluster.Name),
-		Evidence: []finding.Evidence{{What: "Trust policy of " + c.Name(), Value: phrase.Clip(role.Trust)}},
-		Fix: finding.Fix{
+			c.Role, how, check.Some(check.IDs(c.Suspects), 3), check.Verb(check.IDs(c.Suspects), "gets", "get"), s.Cluster.Name),
+		Evidence: []check.Evidence{{What: "Trust policy of " + c.Name(), Value: check.Clip(role.Trust)}},
+		Fix: check.Fix{
 			Text: "Allow EC2 to assume the role. This replaces the whole trust policy: keep other statements that are needed.",
-			Command: command.AWS(s, "iam update-assume-role-policy", "--role-name", c.Name(), "--policy-document",
+			Command: s.AWSCommand("iam update-assume-role-policy", "--role-name", c.Name(), "--policy-document",
 				fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":%q},"Action":"sts:AssumeRole"}]}`, ec2Service(s.Partition)[0])),
-			Console: link.Role(s, c.Role),
+			Console: s.RoleLink(c.Role),
 		},
 	})
 }
@@ -238,7 +234,7 @@ func unparsed(what string, err error) snapshot.Failure {
 	return snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.Broken, Message: fmt.Sprintf("%s cannot be parsed: %v", what, err)}
 }
 
-func stsEndpoint(s *facts.View) []finding.Finding {
+func stsEndpoint(s *check.View) []check.Finding {
 	list, blind := s.RoleGroups()
 	net := s.Network()
 	for _, c := range list {
@@ -248,14 +244,14 @@ func stsEndpoint(s *facts.View) []finding.Finding {
 }
 
 // sts judges each suspect, and says the same of several once.
-func sts(c facts.RoleGroup, s *facts.View, net *path.Network) []finding.Finding {
-	var list []finding.Finding
-	clean := facts.RoleGroup{Role: c.Role, Well: c.Well}
+func sts(c check.RoleGroup, s *check.View, net *path.Network) []check.Finding {
+	var list []check.Finding
+	clean := check.RoleGroup{Role: c.Role, Well: c.Well}
 	same := map[string]int{}
 	for _, i := range c.Suspects {
 		f, unread := stsOf(c, s, net, i)
 		switch {
-		case f.Outcome == finding.Fail:
+		case f.Outcome == check.Fail:
 			if at, have := same[f.Resource]; have {
 				list[at].Covers = append(list[at].Covers, i.ID)
 				continue
@@ -264,13 +260,13 @@ func sts(c facts.RoleGroup, s *facts.View, net *path.Network) []finding.Finding 
 			same[f.Resource] = len(list)
 			list = append(list, f)
 		case len(unread) > 0:
-			list = append(list, finding.Unread(c.Role, []string{i.ID}, unread...))
+			list = append(list, check.Unread(c.Role, []string{i.ID}, unread...))
 		default:
 			clean.Suspects = append(clean.Suspects, i)
 		}
 	}
 	for at := range list {
-		if list[at].Outcome == finding.Fail {
+		if list[at].Outcome == check.Fail {
 			list[at].Instances = list[at].Covers
 		}
 	}
@@ -280,18 +276,18 @@ func sts(c facts.RoleGroup, s *facts.View, net *path.Network) []finding.Finding 
 	return list
 }
 
-func stsOf(c facts.RoleGroup, s *facts.View, net *path.Network, i *snapshot.Instance) (finding.Finding, []snapshot.Failure) {
+func stsOf(c check.RoleGroup, s *check.View, net *path.Network, i *snapshot.Instance) (check.Finding, []snapshot.Failure) {
 	regional, global := stsHost(s)
-	f := finding.Finding{Outcome: finding.Fail, Fix: finding.Fix{Console: link.VPC(s, "Endpoints:")}}
+	f := check.Finding{Outcome: check.Fail, Fix: check.Fix{Console: s.VPCLink("Endpoints:")}}
 	for _, host := range []string{regional, global} {
 		h, found, _ := listen(s, i, stsFailed(host))
 		if !found {
 			continue
 		}
 		f.Resource = host
-		f.Title = phrase.Title("%s cannot be reached", host)
+		f.Title = check.Title("%s cannot be reached", host)
 		f.Why = fmt.Sprintf("%s cannot reach %s (%s).", i.ID, host, h.from)
-		f.Evidence = []finding.Evidence{{What: h.from, Value: h.line}}
+		f.Evidence = []check.Evidence{{What: h.from, Value: h.line}}
 		f.Fix.Text = "Check the path to STS: a firewall or a proxy, the endpoint's security group and private DNS, name resolution."
 		if host == global && host != regional {
 			f.Fix.Text, f.Fix.Command = beRegional()
@@ -303,12 +299,12 @@ func stsOf(c facts.RoleGroup, s *facts.View, net *path.Network, i *snapshot.Inst
 	shut := known && closed(ways, net.Internet(i.Subnet))
 	if why != "" && shut {
 		f.Resource = "kube-system/aws-node"
-		f.Title = phrase.Title("aws-node calls %s, which %s cannot reach", global, i.VPC)
+		f.Title = check.Title("aws-node calls %s, which %s cannot reach", global, i.VPC)
 		f.Why = fmt.Sprintf("aws-node gets its role from STS and calls %s: %s. %s has no route to the internet, and its endpoint serves only %s.", global, why, i.Subnet, regional)
-		f.Evidence = []finding.Evidence{{What: "aws-node", Value: "role " + legacy + "; " + why}}
+		f.Evidence = []check.Evidence{{What: "aws-node", Value: "role " + legacy + "; " + why}}
 		for _, w := range ways {
 			if w.Service == path.STS {
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "Path to " + regional, Value: w.String()})
+				f.Evidence = append(f.Evidence, check.Evidence{What: "Path to " + regional, Value: w.String()})
 			}
 		}
 		f.Fix.Text, f.Fix.Command = beRegional()
@@ -316,18 +312,18 @@ func stsOf(c facts.RoleGroup, s *facts.View, net *path.Network, i *snapshot.Inst
 	}
 	// A node that has registered had a token that was taken.
 	if h, found, _ := listen(s, i, refusedToken); found && !registered(s, i) && isAdmitted(c, s) {
-		f.Confidence, f.Resource = finding.Possible, c.Role
-		f.Title = phrase.Title("%s has access, and its token is rejected", c.Name())
+		f.Confidence, f.Resource = check.Possible, c.Role
+		f.Title = check.Title("%s has access, and its token is rejected", c.Name())
 		f.Why = fmt.Sprintf("The cluster grants %s access, and still returns Unauthorized to %s. STS may be deactivated in %s, or the account's tokens of the global endpoint are not valid there; or the role was recreated after its access entry.", c.Role, i.ID, s.Region)
-		f.Evidence = []finding.Evidence{{What: h.from, Value: h.line}}
-		f.Fix = finding.Fix{Text: "Check the account's settings for STS (active regions, version of global tokens). Then recreate the role's access entry.", Console: fmt.Sprintf("%s/iam/home?region=%s#/account_settings", link.Host(s), s.Region)}
+		f.Evidence = []check.Evidence{{What: h.from, Value: h.line}}
+		f.Fix = check.Fix{Text: "Check the account's settings for STS (active regions, version of global tokens). Then recreate the role's access entry.", Console: fmt.Sprintf("%s/iam/home?region=%s#/account_settings", s.ConsoleHost(), s.Region)}
 		return f, nil
 	}
 	_, _, unread := listen(s, i, func(string) bool { return false })
 	if shut && !s.Has(snapshot.AWSNode) {
 		unread = append(unread, s.Why(snapshot.AWSNode))
 	}
-	return finding.Finding{}, unread
+	return check.Finding{}, unread
 }
 
 // closed reports whether STS is reached by an interface endpoint, and that there is
@@ -346,7 +342,7 @@ func closed(ways []path.Path, internet path.Way) bool {
 // the global name to get it: it is configured to, or it is not configured to call the
 // regional one and the cluster is older than 1.22, from which on EKS configures it
 // (amazon-eks-pod-identity-webhook pull request 148).
-func callsGlobal(s *facts.View) (role, why string) {
+func callsGlobal(s *check.View) (role, why string) {
 	who, unknown := whoIsCNI(s)
 	if unknown != nil || s.CNI == nil || s.CNI.Role == "" || who.role != s.CNI.Role {
 		return "", "" // Pod Identity and the node's role need no STS
@@ -371,9 +367,9 @@ func beRegional() (text, command string) {
 }
 
 // isAdmitted reports whether the cluster is known to admit the group's role.
-func isAdmitted(c facts.RoleGroup, s *facts.View) bool {
+func isAdmitted(c check.RoleGroup, s *check.View) bool {
 	for _, f := range missing(c, s) {
-		if f.Outcome != finding.Pass {
+		if f.Outcome != check.Pass {
 			return false
 		}
 	}
@@ -387,7 +383,7 @@ func refusedToken(line string) bool {
 }
 
 // registered reports whether an instance has a node, be it Ready or not.
-func registered(s *facts.View, i *snapshot.Instance) bool {
+func registered(s *check.View, i *snapshot.Instance) bool {
 	return s.Index().Nodes[i.ID] != nil
 }
 
@@ -400,7 +396,7 @@ type logLine struct {
 
 // listen finds the first line about an instance that has what is looked for.
 // Unread tells what could not be listened to.
-func listen(s *facts.View, i *snapshot.Instance, has func(line string) bool) (h logLine, found bool, unread []snapshot.Failure) {
+func listen(s *check.View, i *snapshot.Instance, has func(line string) bool) (h logLine, found bool, unread []snapshot.Failure) {
 	for _, c := range s.Consoles {
 		if c.Instance != i.ID {
 			continue
@@ -434,14 +430,14 @@ func listen(s *facts.View, i *snapshot.Instance, has func(line string) bool) (h 
 func lineWith(text string, has func(string) bool) (string, bool) {
 	for line := range strings.Lines(text) {
 		if has(line) {
-			return phrase.Clip(strings.TrimSpace(line)), true
+			return check.Clip(strings.TrimSpace(line)), true
 		}
 	}
 	return "", false
 }
 
 // stsHost is the name of STS in the region; global is the one for all regions.
-func stsHost(s *facts.View) (regional, global string) {
+func stsHost(s *check.View) (regional, global string) {
 	if s.Partition == "aws-cn" {
 		regional = fmt.Sprintf("sts.%s.amazonaws.com.cn", s.Region)
 		return regional, regional // China has no global one
@@ -476,54 +472,54 @@ func namesHost(line, host string) bool {
 // regionDisabled is STS's code for a region that the account has switched off.
 const regionDisabled = "RegionDisabledException"
 
-func stsRegionDeactivated(s *facts.View) []finding.Finding {
+func stsRegionDeactivated(s *check.View) []check.Finding {
 	suspects, well := s.Pending()
-	var list []finding.Finding
+	var list []check.Finding
 	var clean, unheard []*snapshot.Instance
-	f := finding.Finding{Outcome: finding.Fail}
+	f := check.Finding{Outcome: check.Fail}
 	told := regionTold(s)
 	for _, i := range suspects {
 		h, found, unread := listen(s, i, saysDisabled)
 		switch {
 		case found:
 			f.Covers = append(f.Covers, i.ID)
-			f.Evidence = append(f.Evidence, finding.Evidence{What: h.from, Value: h.line})
+			f.Evidence = append(f.Evidence, check.Evidence{What: h.from, Value: h.line})
 		case len(told) > 0: // the setting is the account's: it is true for all
 			f.Covers = append(f.Covers, i.ID)
 		case len(unread) > 0:
-			list = append(list, finding.Unread(i.ID, []string{i.ID}, unread...))
+			list = append(list, check.Unread(i.ID, []string{i.ID}, unread...))
 		case !hasConsole(s, i.ID): // consoles are sampled
 			unheard = append(unheard, i)
 		default:
 			clean = append(clean, i)
 		}
 	}
-	list = facts.Together(list)
+	list = check.Together(list)
 	if len(f.Covers) > 0 {
-		f.Covers = append(f.Covers, facts.IDs(unheard)...)
+		f.Covers = append(f.Covers, check.IDs(unheard)...)
 	} else {
 		clean = append(clean, unheard...)
 	}
 	host, _ := stsHost(s)
 	clean = append(clean, well...)
-	list = finding.Passing(list, host, facts.IDs(clean))
+	list = check.Passing(list, host, check.IDs(clean))
 	if len(f.Covers) == 0 {
 		return list
 	}
 	f.Resource, f.Instances = host, f.Covers
 	f.Evidence = append(told, f.Evidence[:min(len(f.Evidence), 5)]...)
-	f.Title = phrase.Title("STS is deactivated in %s", s.Region)
+	f.Title = check.Title("STS is deactivated in %s", s.Region)
 	f.Why = fmt.Sprintf("STS rejects the account %s in %s (%s: %s). %s cannot authenticate to %s.",
-		s.Account, s.Region, f.Evidence[0].What, f.Evidence[0].Value, phrase.Some(f.Covers, 3), cmp.Or(s.Cluster.Name, "the cluster"))
-	f.Fix = finding.Fix{
+		s.Account, s.Region, f.Evidence[0].What, f.Evidence[0].Value, check.Some(f.Covers, 3), cmp.Or(s.Cluster.Name, "the cluster"))
+	f.Fix = check.Fix{
 		Text:    fmt.Sprintf("Activate %s in the IAM console: Account settings, Security Token Service, Endpoints. There is no API for it.", s.Region),
-		Console: fmt.Sprintf("%s/iam/home?region=%s#/account_settings", link.Host(s), s.Region),
+		Console: fmt.Sprintf("%s/iam/home?region=%s#/account_settings", s.ConsoleHost(), s.Region),
 	}
 	return append(list, f)
 }
 
 // hasConsole reports whether the console of an instance was read.
-func hasConsole(s *facts.View, id string) bool {
+func hasConsole(s *check.View, id string) bool {
 	return slices.ContainsFunc(s.Consoles, func(c snapshot.Console) bool { return c.Instance == id })
 }
 
@@ -534,10 +530,10 @@ func saysDisabled(line string) bool {
 }
 
 // regionTold is what our own calls and EKS say of the region.
-func regionTold(s *facts.View) []finding.Evidence {
-	var list []finding.Evidence
+func regionTold(s *check.View) []check.Evidence {
+	var list []check.Evidence
 	add := func(f snapshot.Failure) {
-		e := finding.Evidence{What: cmp.Or(f.Call, string(f.Source)), Value: strings.TrimSpace(f.Code + " " + phrase.Clip(f.Message))}
+		e := check.Evidence{What: cmp.Or(f.Call, string(f.Source)), Value: strings.TrimSpace(f.Code + " " + check.Clip(f.Message))}
 		if f.Code == regionDisabled && !slices.Contains(list, e) {
 			list = append(list, e)
 		}
@@ -558,7 +554,7 @@ func regionTold(s *facts.View) []finding.Evidence {
 	}
 	for _, issue := range issues {
 		if issue.Code == "StsRegionalEndpointDisabled" {
-			list = append(list, finding.Evidence{What: "EKS", Value: issue.Code + ": " + phrase.Clip(issue.Message)})
+			list = append(list, check.Evidence{What: "EKS", Value: issue.Code + ": " + check.Clip(issue.Message)})
 		}
 	}
 	return list[:min(len(list), 5)]
@@ -584,10 +580,10 @@ type cniIdentity struct {
 }
 
 // lower makes a finding about the identity likely where it may be another one.
-func (who cniIdentity) lower(f *finding.Finding) {
+func (who cniIdentity) lower(f *check.Finding) {
 	if who.doubt != nil {
-		f.Confidence = finding.Likely
-		f.Evidence = append(f.Evidence, finding.Evidence{
+		f.Confidence = check.Likely
+		f.Evidence = append(f.Evidence, check.Evidence{
 			What: "Pod Identity associations", Value: fmt.Sprintf("not read (%s: %s): one for aws-node would change which role it uses", who.doubt.Call, who.doubt.Reason),
 		})
 	}
@@ -596,7 +592,7 @@ func (who cniIdentity) lower(f *finding.Finding) {
 // whoIsCNI tells the identity of aws-node: a Pod Identity association comes
 // before the service account's annotation (the EKS Pod Identity webhook sets
 // only the first), and the node's own role is what is left.
-func whoIsCNI(s *facts.View) (cniIdentity, *snapshot.Failure) {
+func whoIsCNI(s *check.View) (cniIdentity, *snapshot.Failure) {
 	if s.Has(snapshot.AWSNode) && s.CNI == nil {
 		return cniIdentity{none: true}, nil
 	}
@@ -635,7 +631,7 @@ func associated(a snapshot.PodIdentity) cniIdentity {
 	const of = "Pod Identity association of kube-system/aws-node"
 	who := cniIdentity{role: a.Role, how: of}
 	if a.Target != "" {
-		who.role, who.hop, who.how = a.Target, &a, "target role of the "+of+", assumed with "+facts.LastPart(a.Role)
+		who.role, who.hop, who.how = a.Target, &a, "target role of the "+of+", assumed with "+check.LastPart(a.Role)
 	}
 	if a.Policy != "" {
 		who.sessions = []snapshot.Policy{{Name: "the session policy of the " + of, Document: a.Policy}}
@@ -648,7 +644,7 @@ func associated(a snapshot.PodIdentity) cniIdentity {
 // deciding. A trust policy that names the role itself needs no grant of that role; one that
 // names the account does (IAM user guide, "Policy evaluation logic"; EKS user guide, "Access
 // AWS resources using EKS Pod Identity Target IAM Roles").
-func hopRefusals(s *facts.View, own, target snapshot.Role, a snapshot.PodIdentity) (ungranted, trust []refusal, open []snapshot.Failure) {
+func hopRefusals(s *check.View, own, target snapshot.Role, a snapshot.PodIdentity) (ungranted, trust []refusal, open []snapshot.Failure) {
 	needs := []need{{"sts:AssumeRole", target.ARN, true}}
 	if !a.Untagged {
 		needs = append(needs, need{"sts:TagSession", target.ARN, true})
@@ -689,7 +685,7 @@ func hopRefusals(s *facts.View, own, target snapshot.Role, a snapshot.PodIdentit
 // policy"). The vital ones it needs before it is ready: it looks at the
 // instance's interfaces and gives the first one addresses. The others come
 // with more pods, or when a node goes.
-func cniNeeds(s *facts.View, types typesKnown) []need {
+func cniNeeds(s *check.View, types typesKnown) []need {
 	eni := fmt.Sprintf("arn:%s:ec2:%s:%s:network-interface/*", s.Partition, s.Region, s.Account)
 	list := []need{{"ec2:DescribeNetworkInterfaces", policy.Unscoped, true}}
 	if s.CNI != nil && searchesGroups(*s.CNI) {
@@ -739,12 +735,12 @@ func discovers(c snapshot.CNI) bool {
 
 // auto reports whether EKS Auto Mode made an instance: neither a node group, an
 // Auto Scaling group nor a Karpenter beside it did. Those bring their own network plugin.
-func auto(s *facts.View, i *snapshot.Instance) bool {
+func auto(s *check.View, i *snapshot.Instance) bool {
 	return s.Cluster.AutoMode && !i.ByKarpenter() && i.Tags["eks:nodegroup-name"] == "" && i.Tags["aws:autoscaling:groupName"] == ""
 }
 
 // isAuto reports whether every instance of a role group is Auto Mode's.
-func isAuto(c facts.RoleGroup, s *facts.View) bool {
+func isAuto(c check.RoleGroup, s *check.View) bool {
 	return !slices.ContainsFunc(slices.Concat(c.Suspects, c.Well), func(i *snapshot.Instance) bool { return !auto(s, i) })
 }
 
@@ -757,7 +753,7 @@ func (who cniIdentity) before() cniIdentity {
 
 // olderPods parts the suspects whose pod of aws-node shows that it has no role
 // of its own from the others. A pod whose containers were not read shows nothing.
-func olderPods(s *facts.View, list []facts.RoleGroup) (rest, older []facts.RoleGroup) {
+func olderPods(s *check.View, list []check.RoleGroup) (rest, older []check.RoleGroup) {
 	without := map[string]bool{} // by the node's name
 	for _, p := range s.Pods {
 		if strings.HasPrefix(p.Name, "aws-node") && p.Identity.Told {
@@ -783,7 +779,7 @@ func olderPods(s *facts.View, list []facts.RoleGroup) (rest, older []facts.RoleG
 	return rest, older
 }
 
-func cniRolePolicies(s *facts.View) []finding.Finding {
+func cniRolePolicies(s *check.View) []check.Finding {
 	list, blind := s.RoleGroups()
 	for i := range list {
 		list[i] = list[i].WithStarving(s)
@@ -802,7 +798,7 @@ func cniRolePolicies(s *facts.View) []finding.Finding {
 		for _, c := range older {
 			blind = append(blind, cni(c, s, who.before())...)
 		}
-		if all := with((facts.RoleGroup{Role: who.role}), s, list); len(all.All()) > 0 {
+		if all := with((check.RoleGroup{Role: who.role}), s, list); len(all.All()) > 0 {
 			blind = append(blind, own(all, s, who)...)
 		}
 		return blind
@@ -820,7 +816,7 @@ func cniRolePolicies(s *facts.View) []finding.Finding {
 // with adds the instances of the roleGroups on which aws-node runs. It keeps them
 // from becoming Ready, not from registering: where the nodes were read, those
 // that have not registered still are suspects, as they come to it later.
-func with(c facts.RoleGroup, s *facts.View, list []facts.RoleGroup) facts.RoleGroup {
+func with(c check.RoleGroup, s *check.View, list []check.RoleGroup) check.RoleGroup {
 	for _, other := range list {
 		if isAuto(other, s) {
 			continue
@@ -833,11 +829,11 @@ func with(c facts.RoleGroup, s *facts.View, list []facts.RoleGroup) facts.RoleGr
 
 // own judges the aws-node that has a role of its own. A target role that EKS cannot assume
 // gives no credentials, whatever it may do.
-func own(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
+func own(c check.RoleGroup, s *check.View, who cniIdentity) []check.Finding {
 	if who.hop == nil || len(c.Suspects) == 0 {
 		return cni(c, s, who)
 	}
-	target, gone, why := facts.ReadRole(s, who.role)
+	target, gone, why := check.ReadRole(s, who.role)
 	switch {
 	case gone:
 		return cni(c, s, who)
@@ -846,7 +842,7 @@ func own(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
 	}
 	first := c
 	first.Role = who.hop.Role
-	role, gone, why := facts.ReadRole(s, first.Role)
+	role, gone, why := check.ReadRole(s, first.Role)
 	switch {
 	case gone:
 		return first.Judged(cniGone(first, s, cniIdentity{role: first.Role, how: "Pod Identity association of kube-system/aws-node"}))
@@ -866,44 +862,44 @@ func own(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
 	return cni(c, s, who)
 }
 
-func cannotAssume(s *facts.View, role, target snapshot.Role, a snapshot.PodIdentity, ungranted, untrusted []refusal) finding.Finding {
+func cannotAssume(s *check.View, role, target snapshot.Role, a snapshot.PodIdentity, ungranted, untrusted []refusal) check.Finding {
 	lacks := append(slices.Clone(ungranted), untrusted...)
-	f := finding.Finding{
-		Outcome: finding.Fail,
-		Title:   phrase.Title("aws-node gets no credentials: %s cannot assume %s", role.Name, target.Name),
+	f := check.Finding{
+		Outcome: check.Fail,
+		Title:   check.Title("aws-node gets no credentials: %s cannot assume %s", role.Name, target.Name),
 		Why: fmt.Sprintf("The Pod Identity association of kube-system/aws-node gives it %s, which EKS assumes with %s. That is denied: %s. Without credentials the network of a new node is not ready.",
 			target.ARN, role.ARN, because(lacks)),
-		Evidence: []finding.Evidence{
+		Evidence: []check.Evidence{
 			{What: "Not allowed", Value: strings.Join(actionNames(lacks), ", ")},
 			policiesHeld(role),
-			{What: "Trust policy of " + target.Name, Value: phrase.Clip(target.Trust)},
+			{What: "Trust policy of " + target.Name, Value: check.Clip(target.Trust)},
 		},
-		Fix: finding.Fix{Console: link.Role(s, role.ARN)},
+		Fix: check.Fix{Console: s.RoleLink(role.ARN)},
 	}
 	actions := []string{"sts:AssumeRole", "sts:TagSession"}
 	if a.Untagged {
 		actions = actions[:1]
 	}
 	if len(untrusted) == 0 {
-		f.Fix.Text = fmt.Sprintf("Allow %s on %s in a policy of %s.", phrase.And(actions), target.ARN, role.Name)
+		f.Fix.Text = fmt.Sprintf("Allow %s on %s in a policy of %s.", check.And(actions), target.ARN, role.Name)
 		if slices.ContainsFunc(ungranted, func(r refusal) bool { return r.by.Document != "" }) {
 			f.Fix.Text, _ = howToGrant(s, role.ARN, ungranted)
 		}
 		return f
 	}
-	f.Fix.Console = link.Role(s, target.ARN)
-	f.Fix.Text = fmt.Sprintf("Allow %s to %s in the trust policy of %s.", target.Name, phrase.And(actions), role.ARN)
+	f.Fix.Console = s.RoleLink(target.ARN)
+	f.Fix.Text = fmt.Sprintf("Allow %s to %s in the trust policy of %s.", target.Name, check.And(actions), role.ARN)
 	if a.ExternalID != "" {
 		f.Fix.Text += " The association's sts:ExternalId is " + a.ExternalID + "."
 	}
 	return f
 }
 
-func cni(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
+func cni(c check.RoleGroup, s *check.View, who cniIdentity) []check.Finding {
 	if len(c.Suspects) == 0 {
-		return []finding.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
+		return []check.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
 	}
-	role, gone, why := facts.ReadRole(s, c.Role)
+	role, gone, why := check.ReadRole(s, c.Role)
 	switch {
 	case gone && who.role == "": // the node's own role: iam/profile-missing says so
 		return nil
@@ -934,12 +930,12 @@ func cni(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
 		return c.Blocked(*types.unread)
 	case len(surelyMissing(g)) > 0:
 		f := cniLacks(c, s, who, role, g, surelyMissing(g))
-		f.Confidence = finding.Possible
+		f.Confidence = check.Possible
 		f.Why = fmt.Sprintf("aws-node uses %s (%s), which lacks %s: %s. It starts without, and fails when a node needs another interface.",
-			c.Role, who.how, phrase.And(actionNames(surelyMissing(g))), because(surelyMissing(g)))
+			c.Role, who.how, check.And(actionNames(surelyMissing(g))), because(surelyMissing(g)))
 		return c.Judged(f)
 	}
-	return []finding.Finding{c.Pass("aws-node", fmt.Sprintf("uses %s (%s), which allows %s", c.Role, who.how, strings.Join(vitalActions(needs), ", ")))}
+	return []check.Finding{c.Pass("aws-node", fmt.Sprintf("uses %s (%s), which allows %s", c.Role, who.how, strings.Join(vitalActions(needs), ", ")))}
 }
 
 // surelyMissing are the missing needs, unless a policy is not understood.
@@ -950,21 +946,21 @@ func surelyMissing(g grants) []refusal {
 	return g.missing
 }
 
-func cniLacks(c facts.RoleGroup, s *facts.View, who cniIdentity, role snapshot.Role, g grants, lacks []refusal) finding.Finding {
-	f := finding.Finding{
-		Outcome: finding.Fail,
-		Title:   phrase.Title("aws-node lacks %s", phrase.Some(actionNames(lacks), 1)),
+func cniLacks(c check.RoleGroup, s *check.View, who cniIdentity, role snapshot.Role, g grants, lacks []refusal) check.Finding {
+	f := check.Finding{
+		Outcome: check.Fail,
+		Title:   check.Title("aws-node lacks %s", check.Some(actionNames(lacks), 1)),
 		Why: fmt.Sprintf("aws-node uses %s (%s), which lacks %s: %s. Until then the network of a new node is not ready.",
-			c.Role, who.how, phrase.And(actionNames(lacks)), because(lacks)),
-		Evidence: []finding.Evidence{
+			c.Role, who.how, check.And(actionNames(lacks)), because(lacks)),
+		Evidence: []check.Evidence{
 			{What: "aws-node", Value: "uses " + c.Role + ": " + who.how},
 			policiesHeld(role),
 			{What: "Not allowed", Value: strings.Join(actionNames(g.missing), ", ")},
 		},
-		Fix: finding.Fix{Console: link.Role(s, c.Role)},
+		Fix: check.Fix{Console: s.RoleLink(c.Role)},
 	}
 	if s.CNI != nil && s.CNI.Image != "" {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Image of aws-node", Value: s.CNI.Image})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Image of aws-node", Value: s.CNI.Image})
 	}
 	f.Fix.Text, f.Fix.Command = howToGrant(s, c.Role, lacks)
 	if who.later != "" {
@@ -974,16 +970,16 @@ func cniLacks(c facts.RoleGroup, s *facts.View, who cniIdentity, role snapshot.R
 	return f
 }
 
-func cniGone(c facts.RoleGroup, s *facts.View, who cniIdentity) finding.Finding {
-	f := finding.Finding{
-		Outcome: finding.Fail,
-		Title:   phrase.Title("aws-node's role %s was deleted", c.Name()),
+func cniGone(c check.RoleGroup, s *check.View, who cniIdentity) check.Finding {
+	f := check.Finding{
+		Outcome: check.Fail,
+		Title:   check.Title("aws-node's role %s was deleted", c.Name()),
 		Why: fmt.Sprintf("aws-node uses %s (%s), which no longer exists in IAM. It gets no credentials, so the network of a new node is not ready.",
 			c.Role, who.how),
-		Evidence: []finding.Evidence{{What: c.Role, Value: "iam:GetRole: " + facts.NoSuchEntity}, {What: "aws-node", Value: "uses " + c.Role + ": " + who.how}},
-		Fix: finding.Fix{
+		Evidence: []check.Evidence{{What: c.Role, Value: "iam:GetRole: " + check.NoSuchEntity}, {What: "aws-node", Value: "uses " + c.Role + ": " + who.how}},
+		Fix: check.Fix{
 			Text:    "Recreate the role, or give aws-node another one, and restart its pods.",
-			Console: link.Role(s, c.Role),
+			Console: s.RoleLink(c.Role),
 		},
 	}
 	who.lower(&f)
@@ -1007,7 +1003,7 @@ type typesKnown struct {
 }
 
 // knownTypes looks the types of instances up in the table of the running version.
-func knownTypes(s *facts.View, list []*snapshot.Instance) typesKnown {
+func knownTypes(s *check.View, list []*snapshot.Instance) typesKnown {
 	var k typesKnown
 	var types []string
 	for _, i := range list {
@@ -1048,11 +1044,11 @@ func (k typesKnown) why() string {
 }
 
 // evidence is what the plugin does not know, and from where that is known.
-func (k typesKnown) evidence() []finding.Evidence {
+func (k typesKnown) evidence() []check.Evidence {
 	if len(k.unknown) == 0 {
 		return nil
 	}
-	return []finding.Evidence{
+	return []check.Evidence{
 		{What: "Not in the table of " + k.version.String(), Value: strings.Join(k.unknown, ", ")},
 		{What: "Tables of instance types", Value: fmt.Sprintf("%s, up to %s of %s", vpccni.Source, k.releases.Newest, k.releases.Date)},
 	}

@@ -8,20 +8,16 @@ import (
 	"time"
 
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
+	"rollcall/shared/checks/check"
 	serial "rollcall/shared/node/console"
 	"rollcall/shared/snapshot"
 )
 
-func consoleError(s *facts.View) []finding.Finding {
+func consoleError(s *check.View) []check.Finding {
 	l := s.Index()
 	suspects, well := l.S.Pending()
 	list := consoleFindings(l, suspects)
-	list = finding.Passing(list, s.Cluster.Name, facts.IDs(well))
+	list = check.Passing(list, s.Cluster.Name, check.IDs(well))
 	return list
 }
 
@@ -42,15 +38,15 @@ type consoleHit struct {
 	match    serial.Match
 }
 
-func consoleFindings(l facts.InstanceIndex, suspects []*snapshot.Instance) []finding.Finding {
-	var list []finding.Finding
+func consoleFindings(l check.InstanceIndex, suspects []*snapshot.Instance) []check.Finding {
+	var list []check.Finding
 	var causes []*consoleCause
 	for _, a := range consoles(l, suspects) {
-		list = finding.Passing(list, a.owner, facts.IDs(a.quiet))
+		list = check.Passing(list, a.owner, check.IDs(a.quiet))
 		same, rest := a.taken()
 		// Where a sample holds nothing known, neither will the rest.
 		if len(rest) > 0 && (len(a.hits) > 0 || len(a.quiet) == 0) {
-			list = append(list, finding.Unread(a.owner, facts.IDs(rest), a.blocked(rest)...))
+			list = append(list, check.Unread(a.owner, check.IDs(rest), a.blocked(rest)...))
 		}
 		for _, h := range a.hits {
 			at := slices.IndexFunc(causes, func(c *consoleCause) bool { return c.owner == a.owner && c.row() == h.match.ID })
@@ -71,7 +67,7 @@ func consoleFindings(l facts.InstanceIndex, suspects []*snapshot.Instance) []fin
 }
 
 // consoles reads the suspects' consoles, by what they were started from.
-func consoles(l facts.InstanceIndex, suspects []*snapshot.Instance) []*consoleGroup {
+func consoles(l check.InstanceIndex, suspects []*snapshot.Instance) []*consoleGroup {
 	texts := map[string]string{}
 	for _, c := range l.S.Consoles {
 		texts[c.Instance] = c.Text
@@ -110,7 +106,7 @@ func consoles(l facts.InstanceIndex, suspects []*snapshot.Instance) []*consoleGr
 // lasting is the failure that counts. A node that has registered got past all
 // that keeps nodes from it; and before an instance is due, only what does not
 // pass by itself counts.
-func lasting(l facts.InstanceIndex, i *snapshot.Instance, r serial.Reading) (serial.Match, bool) {
+func lasting(l check.InstanceIndex, i *snapshot.Instance, r serial.Reading) (serial.Match, bool) {
 	for _, m := range r.Matches {
 		switch {
 		case l.Nodes[i.ID] != nil && !m.Late:
@@ -123,7 +119,7 @@ func lasting(l facts.InstanceIndex, i *snapshot.Instance, r serial.Reading) (ser
 }
 
 // noText is why a console says nothing.
-func noText(l facts.InstanceIndex, i *snapshot.Instance, texts map[string]string, r serial.Reading) snapshot.Failure {
+func noText(l check.InstanceIndex, i *snapshot.Instance, texts map[string]string, r serial.Reading) snapshot.Failure {
 	if f, lacks := l.S.Lacks(snapshot.Consoles, i.ID); lacks {
 		return f
 	}
@@ -184,7 +180,7 @@ func (c *consoleCause) all() []string {
 	for _, h := range c.hits {
 		list = append(list, h.instance.ID)
 	}
-	return append(list, facts.IDs(c.unread)...)
+	return append(list, check.IDs(c.unread)...)
 }
 
 // leads reports whether no other failure of the same owner has more instances. An
@@ -198,21 +194,21 @@ func (c *consoleCause) leads(all []*consoleCause) bool {
 	})
 }
 
-func consoleErrorFinding(l facts.InstanceIndex, c *consoleCause, leads bool) finding.Finding {
+func consoleErrorFinding(l check.InstanceIndex, c *consoleCause, leads bool) check.Finding {
 	first := c.hits[0]
 	all := c.all()
 	resource := c.owner
 	if !leads {
 		resource = slices.Min(all)
 	}
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: resource, Covers: all, Instances: slices.Clone(all),
-		Title: phrase.Title("%s: %s", phrase.Subject(all, "instance"), first.match.Title),
+	f := check.Finding{
+		Outcome: check.Fail, Resource: resource, Covers: all, Instances: slices.Clone(all),
+		Title: check.Title("%s: %s", check.Subject(all, "instance"), first.match.Title),
 		Why:   fmt.Sprintf("The console of %s shows: %s (%s). %s", first.instance.ID, first.match.Title, first.match.ID, first.match.Means),
 		Fix:   fixConsole(l, first),
 	}
 	if !first.match.Certain {
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 	}
 	if !first.match.Unanswered {
 		// The line proves something of its own: what is only likely of the
@@ -224,19 +220,19 @@ func consoleErrorFinding(l facts.InstanceIndex, c *consoleCause, leads bool) fin
 		if n == limit {
 			break
 		}
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Console of " + h.instance.ID, Value: phrase.Clip(h.match.Line)})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Console of " + h.instance.ID, Value: check.Clip(h.match.Line)})
 	}
 	if len(all) > 1 {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Consoles", Value: fmt.Sprintf("%d of %d were read; all of them show it", len(c.hits), len(all))})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Consoles", Value: fmt.Sprintf("%d of %d were read; all of them show it", len(c.hits), len(all))})
 	}
 	return f
 }
 
-func fixConsole(l facts.InstanceIndex, h consoleHit) finding.Fix {
-	fix := finding.Fix{
+func fixConsole(l check.InstanceIndex, h consoleHit) check.Fix {
+	fix := check.Fix{
 		Text:    strings.ReplaceAll(withoutWhatIs(l.S, h.instance, h.match.Next), "<region>", l.S.Region),
-		Command: command.AWS(l.S, "ec2 get-console-output", "--latest", "--output", "text", "--instance-id", h.instance.ID),
-		Console: link.EC2(l.S, "InstanceDetails:instanceId="+h.instance.ID),
+		Command: l.S.AWSCommand("ec2 get-console-output", "--latest", "--output", "text", "--instance-id", h.instance.ID),
+		Console: l.S.EC2Link("InstanceDetails:instanceId=" + h.instance.ID),
 	}
 	if h.match.Check != "" {
 		fix.Text += " See " + string(h.match.Check) + "."
@@ -252,14 +248,14 @@ type versioned struct {
 	instances []string
 	sure      bool
 	ready     *snapshot.Node // that has the same version
-	evidence  []finding.Evidence
+	evidence  []check.Evidence
 }
 
-func runVersionSkew(s *facts.View) []finding.Finding {
+func runVersionSkew(s *check.View) []check.Finding {
 	plane := minorOf(s.Cluster.Version)
 	if plane == 0 {
-		return []finding.Finding{{
-			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
+		return []check.Finding{{
+			Outcome: check.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
 			Blocked: []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Broken, Message: fmt.Sprintf("the version %q of the cluster cannot be parsed", s.Cluster.Version)}},
 		}}
 	}
@@ -272,7 +268,7 @@ func runVersionSkew(s *facts.View) []finding.Finding {
 	for _, i := range suspects {
 		kubelet, e := kubeletOf(l, i, images)
 		switch {
-		case kubelet == 0 && facts.OfAutoMode(i): // EKS brings it along with the control plane
+		case kubelet == 0 && check.OfAutoMode(i): // EKS brings it along with the control plane
 			well = append(well, i)
 		case kubelet == 0 && l.Due(i.ID):
 			untold = append(untold, i.ID)
@@ -283,7 +279,7 @@ func runVersionSkew(s *facts.View) []finding.Finding {
 			owner := cmp.Or(i.Owner(), i.ID)
 			g := groups[owner]
 			if g == nil {
-				g = &versioned{owner: owner, kubelet: kubelet, evidence: []finding.Evidence{{What: s.Cluster.Name, Value: "control plane " + s.Cluster.Version}}}
+				g = &versioned{owner: owner, kubelet: kubelet, evidence: []check.Evidence{{What: s.Cluster.Name, Value: "control plane " + s.Cluster.Version}}}
 				groups[owner] = g
 				order = append(order, owner)
 			}
@@ -299,11 +295,11 @@ func runVersionSkew(s *facts.View) []finding.Finding {
 			g.ready = readyWith(s, kubelet)
 		}
 	}
-	var list []finding.Finding
-	list = finding.Passing(list, s.Cluster.Name, facts.IDs(well))
+	var list []check.Finding
+	list = check.Passing(list, s.Cluster.Name, check.IDs(well))
 	if len(untold) > 0 {
-		list = append(list, finding.Unread(s.Cluster.Name, untold, snapshot.Failure{
-			Source: snapshot.Images, Reason: snapshot.NotRead, Message: "neither a node nor the image's name shows the kubelet's version of " + phrase.Some(untold, 3),
+		list = append(list, check.Unread(s.Cluster.Name, untold, snapshot.Failure{
+			Source: snapshot.Images, Reason: snapshot.NotRead, Message: "neither a node nor the image's name shows the kubelet's version of " + check.Some(untold, 3),
 		}))
 	}
 	for _, key := range order {
@@ -314,7 +310,7 @@ func runVersionSkew(s *facts.View) []finding.Finding {
 
 // readyWith is a Ready node with a kubelet of a version; nil for none. Such a node joined in
 // spite of its version, or before the control plane was rolled back.
-func readyWith(s *facts.View, kubelet minor) *snapshot.Node {
+func readyWith(s *check.View, kubelet minor) *snapshot.Node {
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Joined() && minorOf(n.Kubelet) == kubelet {
 			return n
@@ -325,54 +321,54 @@ func readyWith(s *facts.View, kubelet minor) *snapshot.Node {
 
 // kubeletOf is the version of an instance's kubelet and where it stands: the
 // node's own word, else the image's name, else the managed nodegroup's version.
-func kubeletOf(l facts.InstanceIndex, i *snapshot.Instance, images map[string]snapshot.Image) (minor, finding.Evidence) {
+func kubeletOf(l check.InstanceIndex, i *snapshot.Instance, images map[string]snapshot.Image) (minor, check.Evidence) {
 	if n := l.Nodes[i.ID]; n != nil {
 		if m := minorOf(n.Kubelet); m > 0 {
-			return m, finding.Evidence{What: n.Name, Value: "kubelet " + n.Kubelet}
+			return m, check.Evidence{What: n.Name, Value: "kubelet " + n.Kubelet}
 		}
 	}
 	if image, known := images[i.AMI]; known {
 		if m := minorOfImage(image.Name); m > 0 {
-			return m, finding.Evidence{What: i.AMI, Value: image.Name}
+			return m, check.Evidence{What: i.AMI, Value: image.Name}
 		}
 	}
 	for _, g := range l.S.Nodegroups {
 		// A group of custom images has no version of its own.
 		if g.Name == i.Tags["eks:nodegroup-name"] && g.AMIType != "CUSTOM" && g.AMIType != "" {
 			if m := minorOf(g.Version); m > 0 {
-				return m, finding.Evidence{What: g.Name, Value: "nodegroup version " + g.Version}
+				return m, check.Evidence{What: g.Name, Value: "nodegroup version " + g.Version}
 			}
 		}
 	}
-	return 0, finding.Evidence{}
+	return 0, check.Evidence{}
 }
 
-func versionSkewFinding(l facts.InstanceIndex, g *versioned, plane minor) finding.Finding {
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: g.owner, Covers: g.instances, Instances: append([]string(nil), g.instances...),
+func versionSkewFinding(l check.InstanceIndex, g *versioned, plane minor) check.Finding {
+	f := check.Finding{
+		Outcome: check.Fail, Resource: g.owner, Covers: g.instances, Instances: append([]string(nil), g.instances...),
 		Resources: []string{l.S.Cluster.Name},
-		Title:     phrase.Title("%s: kubelet %s, control plane %s", phrase.Subject(g.instances, "instance"), g.kubelet, plane),
+		Title:     check.Title("%s: kubelet %s, control plane %s", check.Subject(g.instances, "instance"), g.kubelet, plane),
 		Why:       fmt.Sprintf("%s of %s.", skew(g.kubelet, plane), l.S.Cluster.Name),
 		Evidence:  g.evidence,
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Use an image of Kubernetes %s.", plane),
-			Console: link.Cluster(l.S),
+			Console: l.S.ClusterLink(),
 		},
 	}
 	// One version newer mostly works, and stands beside a control plane that was rolled back
 	// (EKS user guide, "Roll back a cluster to a previous Kubernetes version").
 	if !g.sure || g.ready != nil || g.kubelet == plane+1 {
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 	}
 	if g.ready != nil {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: g.ready.Name, Value: "a Ready node with kubelet " + g.ready.Kubelet})
+		f.Evidence = append(f.Evidence, check.Evidence{What: g.ready.Name, Value: "a Ready node with kubelet " + g.ready.Kubelet})
 	}
 	if g.kubelet > plane {
 		f.Fix.Text += " Or upgrade the control plane first."
 	}
 	for _, n := range l.S.Nodegroups {
 		if n.Name == g.owner && n.AMIType != "CUSTOM" && g.kubelet < plane {
-			f.Fix.Command = command.AWS(l.S, "eks update-nodegroup-version", "--cluster-name", l.S.Cluster.Name, "--nodegroup-name", n.Name, "--kubernetes-version", plane)
+			f.Fix.Command = l.S.AWSCommand("eks update-nodegroup-version", "--cluster-name", l.S.Cluster.Name, "--nodegroup-name", n.Name, "--kubernetes-version", plane)
 		}
 	}
 	return f
@@ -381,10 +377,10 @@ func versionSkewFinding(l facts.InstanceIndex, g *versioned, plane minor) findin
 // mostUnowned is how many of them are described.
 const mostUnowned = 5
 
-func unowned(s *facts.View) []finding.Finding {
+func unowned(s *check.View) []check.Finding {
 	l := s.Index()
 	var waiting []string
-	var evidence []finding.Evidence
+	var evidence []check.Evidence
 	for _, id := range s.Scope.Unowned {
 		i := l.Instances[id]
 		if i == nil || i.Ended() || l.Nodes[id] != nil || !l.Due(id) {
@@ -394,24 +390,24 @@ func unowned(s *facts.View) []finding.Finding {
 		if len(waiting) > mostUnowned {
 			continue
 		}
-		evidence = append(evidence, finding.Evidence{What: id, Value: fmt.Sprintf("%s, %s, %s; launched %s; tags %s",
+		evidence = append(evidence, check.Evidence{What: id, Value: fmt.Sprintf("%s, %s, %s; launched %s; tags %s",
 			i.State, i.Type, i.Subnet, i.Launched.UTC().Format(time.DateTime+" UTC"), tagKeys(i))})
 	}
 	if len(waiting) == 0 {
-		return []finding.Finding{{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: append(s.Scope.Unowned[:len(s.Scope.Unowned):len(s.Scope.Unowned)], s.Cluster.Name)}}
+		return []check.Finding{{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: append(s.Scope.Unowned[:len(s.Scope.Unowned):len(s.Scope.Unowned)], s.Cluster.Name)}}
 	}
 	cluster := s.Cluster.Name
-	return []finding.Finding{{
-		Outcome: finding.Fail, Resource: cluster, Covers: append(waiting[:len(waiting):len(waiting)], cluster), Instances: waiting,
-		Title: phrase.Title("%s tagged for %s, but nothing in it launched them", phrase.Subject(waiting, "instance"), cluster),
+	return []check.Finding{{
+		Outcome: check.Fail, Resource: cluster, Covers: append(waiting[:len(waiting):len(waiting)], cluster), Instances: waiting,
+		Title: check.Title("%s tagged for %s, but nothing in it launched them", check.Subject(waiting, "instance"), cluster),
 		Why: fmt.Sprintf("%s %s the cluster's tags, and no Auto Scaling group, nodegroup or NodeClaim of %s has %s. Anyone who can start an instance can set its tags.",
-			phrase.Some(waiting, 3), phrase.Verb(waiting, "has", "have"), cluster, phrase.Verb(waiting, "it", "them")),
+			check.Some(waiting, 3), check.Verb(waiting, "has", "have"), cluster, check.Verb(waiting, "it", "them")),
 		Evidence: evidence,
-		Fix: finding.Fix{
-			Text: "Find out who started " + phrase.Some(waiting, 3) + ". If nodes are started by hand or with another tool, start them from a group of the cluster; otherwise remove the cluster's tags.",
-			Command: command.AWS(s, "cloudtrail lookup-events", "--lookup-attributes", "AttributeKey=ResourceName,AttributeValue="+waiting[0],
+		Fix: check.Fix{
+			Text: "Find out who started " + check.Some(waiting, 3) + ". If nodes are started by hand or with another tool, start them from a group of the cluster; otherwise remove the cluster's tags.",
+			Command: s.AWSCommand("cloudtrail lookup-events", "--lookup-attributes", "AttributeKey=ResourceName,AttributeValue="+waiting[0],
 				"--query", "Events[].[EventTime,EventName,Username]", "--output", "text"),
-			Console: link.EC2(s, "InstanceDetails:instanceId="+waiting[0]),
+			Console: s.EC2Link("InstanceDetails:instanceId=" + waiting[0]),
 		},
 	}}
 }

@@ -11,11 +11,6 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/node/factor"
 	"rollcall/shared/snapshot"
@@ -72,7 +67,7 @@ func Checks() []check.Check {
 
 // startCheck is a check of instances: what is expected of one depends on its
 // image and its template.
-func startCheck(id checkid.ID, run func(*facts.View) []finding.Finding, needs ...snapshot.Source) check.Check {
+func startCheck(id checkid.ID, run func(*check.View) []check.Finding, needs ...snapshot.Source) check.Check {
 	return check.New(id, run, needs...).Using(
 		snapshot.Images, snapshot.LaunchedImagesOf, snapshot.LaunchTemplates, snapshot.InstanceTypes, snapshot.AWSNode, snapshot.NodeEventsOf,
 	)
@@ -86,13 +81,13 @@ func already() []snapshot.Source {
 // state is a clause of advice, and whether what it asks for is so already.
 type state struct {
 	clause string
-	is     func(s *facts.View, i *snapshot.Instance) bool
+	is     func(s *check.View, i *snapshot.Instance) bool
 }
 
 // states are the clauses of the console's rows that ask for what a look can show.
 func states() []state {
-	attached := func(names ...string) func(*facts.View, *snapshot.Instance) bool {
-		return func(s *facts.View, i *snapshot.Instance) bool { return holds(s, i, names) }
+	attached := func(names ...string) func(*check.View, *snapshot.Instance) bool {
+		return func(s *check.View, i *snapshot.Instance) bool { return holds(s, i, names) }
 	}
 	return []state{
 		{"Enable DNS support in the VPC, ", dnsOn(func(v snapshot.VPCAttributes) bool { return v.DNSSupport })},
@@ -103,12 +98,12 @@ func states() []state {
 		{"Attach AmazonEKSWorkerNodePolicy to the node role; ", attached("AmazonEKSWorkerNodePolicy")},
 		{"Attach AmazonEKSWorkerNodePolicy to the node role, or ", attached("AmazonEKSWorkerNodePolicy")},
 		{"Attach AmazonEC2ContainerRegistryPullOnly to the node role, and ", attached("AmazonEC2ContainerRegistryPullOnly", "AmazonEC2ContainerRegistryReadOnly", "AmazonEC2ContainerRegistryPowerUser")},
-		{"Enable the metadata endpoint, and ", func(_ *facts.View, i *snapshot.Instance) bool { return i.Metadata.Endpoint == "enabled" }},
+		{"Enable the metadata endpoint, and ", func(_ *check.View, i *snapshot.Instance) bool { return i.Metadata.Endpoint == "enabled" }},
 	}
 }
 
 // withoutWhatIs is advice without what is so already.
-func withoutWhatIs(s *facts.View, i *snapshot.Instance, text string) string {
+func withoutWhatIs(s *check.View, i *snapshot.Instance, text string) string {
 	for _, x := range states() {
 		if !strings.Contains(text, x.clause) || !x.is(s, i) {
 			continue
@@ -124,19 +119,19 @@ func withoutWhatIs(s *facts.View, i *snapshot.Instance, text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-func dnsOn(is func(snapshot.VPCAttributes) bool) func(*facts.View, *snapshot.Instance) bool {
-	return func(s *facts.View, i *snapshot.Instance) bool {
+func dnsOn(is func(snapshot.VPCAttributes) bool) func(*check.View, *snapshot.Instance) bool {
+	return func(s *check.View, i *snapshot.Instance) bool {
 		return slices.ContainsFunc(s.VPCAttributes, func(v snapshot.VPCAttributes) bool { return v.VPC == i.VPC && is(v) })
 	}
 }
 
-func amazonProvided(s *facts.View, i *snapshot.Instance) bool {
+func amazonProvided(s *check.View, i *snapshot.Instance) bool {
 	n := s.Placements().NameServers(i.VPC)
 	return n.Blocked == nil && slices.Equal(n.Options.DomainNameServers, []string{"AmazonProvidedDNS"})
 }
 
 // roleOf is the ARN of an instance's node role, where it is known.
-func roleOf(s *facts.View, i *snapshot.Instance) string {
+func roleOf(s *check.View, i *snapshot.Instance) string {
 	groups, _ := s.RoleGroups()
 	for _, g := range groups {
 		if slices.Contains(g.All(), i.ID) {
@@ -146,19 +141,19 @@ func roleOf(s *facts.View, i *snapshot.Instance) string {
 	return ""
 }
 
-func admitted(s *facts.View, i *snapshot.Instance) bool {
+func admitted(s *check.View, i *snapshot.Instance) bool {
 	role := roleOf(s, i)
 	return role != "" && slices.ContainsFunc(s.AccessEntries, func(e snapshot.AccessEntry) bool {
 		return e.Principal == role && (e.Type == "EC2_LINUX" || e.Type == "EC2_WINDOWS" || e.Type == "EC2")
 	})
 }
 
-func holds(s *facts.View, i *snapshot.Instance, policies []string) bool {
-	role, _, why := facts.ReadRole(s, roleOf(s, i))
+func holds(s *check.View, i *snapshot.Instance, policies []string) bool {
+	role, _, why := check.ReadRole(s, roleOf(s, i))
 	return why == nil && slices.ContainsFunc(role.Policies, func(p snapshot.Policy) bool { return slices.Contains(policies, p.Name) })
 }
 
-func runImageUnfit(s *facts.View) []finding.Finding {
+func runImageUnfit(s *check.View) []check.Finding {
 	l := s.Index()
 	suspects, well := l.S.Pending()
 	images := imagesByID(s)
@@ -172,13 +167,13 @@ func runImageUnfit(s *facts.View) []finding.Finding {
 		}
 		by[key] = append(by[key], i)
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	faults := map[string]int{} // image to its finding: one message for each
 	for _, key := range order {
 		group := by[key]
 		ami := group[0].AMI
 		if f, lacks := unseenImage(l, ami); lacks {
-			list = append(list, finding.Unread(cmp.Or(ami, s.Cluster.Name), facts.IDs(group), f))
+			list = append(list, check.Unread(cmp.Or(ami, s.Cluster.Name), check.IDs(group), f))
 			continue
 		}
 		image, known := images[ami]
@@ -194,7 +189,7 @@ func runImageUnfit(s *facts.View) []finding.Finding {
 				if !s.Has(snapshot.LaunchedImagesOf) {
 					why = append(why, s.Why(snapshot.LaunchedImagesOf))
 				}
-				list = append(list, finding.Unread(ami, facts.IDs(due), why...))
+				list = append(list, check.Unread(ami, check.IDs(due), why...))
 			}
 			continue
 		}
@@ -209,15 +204,15 @@ func runImageUnfit(s *facts.View) []finding.Finding {
 			list = append(list, imageUnfitFinding(l, ami, image, group, reasons))
 			continue
 		}
-		list[at].Covers = append(list[at].Covers, facts.IDs(group)...)
+		list[at].Covers = append(list[at].Covers, check.IDs(group)...)
 		list[at].Instances = slices.Clone(list[at].Covers)
 	}
-	list = finding.Passing(list, s.Cluster.Name, facts.IDs(well))
+	list = check.Passing(list, s.Cluster.Name, check.IDs(well))
 	return list
 }
 
 // unseenImage is why nothing is known of an image.
-func unseenImage(l facts.InstanceIndex, ami string) (snapshot.Failure, bool) {
+func unseenImage(l check.InstanceIndex, ami string) (snapshot.Failure, bool) {
 	if ami == "" {
 		return snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.Broken, Message: "EC2 names no image"}, true
 	}
@@ -226,10 +221,10 @@ func unseenImage(l facts.InstanceIndex, ami string) (snapshot.Failure, bool) {
 
 // unfit is what is wrong with an image for an instance. Its state is not: a disabled image
 // starts nothing more, and what runs is not affected (EC2 user guide, "Disable an AMI").
-func unfit(l facts.InstanceIndex, image snapshot.Image, i *snapshot.Instance) []string {
+func unfit(l check.InstanceIndex, image snapshot.Image, i *snapshot.Instance) []string {
 	var reasons []string
 	if types := architectures(l, i.Type); image.Architecture != "" && len(types) > 0 && !slices.Contains(types, image.Architecture) {
-		reasons = append(reasons, fmt.Sprintf("it is for %s, and %s has %s", image.Architecture, i.Type, phrase.And(types)))
+		reasons = append(reasons, fmt.Sprintf("it is for %s, and %s has %s", image.Architecture, i.Type, check.And(types)))
 	}
 	if wrong := skew(minorOfImage(image.Name), minorOf(l.S.Cluster.Version)); wrong != "" {
 		reasons = append(reasons, wrong)
@@ -240,7 +235,7 @@ func unfit(l facts.InstanceIndex, image snapshot.Image, i *snapshot.Instance) []
 	return reasons
 }
 
-func architectures(l facts.InstanceIndex, instanceType string) []string {
+func architectures(l check.InstanceIndex, instanceType string) []string {
 	for _, t := range l.S.InstanceTypes {
 		if t.Name == instanceType {
 			return t.Architectures
@@ -249,34 +244,34 @@ func architectures(l facts.InstanceIndex, instanceType string) []string {
 	return nil
 }
 
-func imageUnfitFinding(l facts.InstanceIndex, ami string, image snapshot.Image, group []*snapshot.Instance, reasons []string) finding.Finding {
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: ami, Covers: facts.IDs(group), Instances: facts.IDs(group),
-		Title: phrase.Title("%s: %s", ami, reasons[0]),
+func imageUnfitFinding(l check.InstanceIndex, ami string, image snapshot.Image, group []*snapshot.Instance, reasons []string) check.Finding {
+	f := check.Finding{
+		Outcome: check.Fail, Resource: ami, Covers: check.IDs(group), Instances: check.IDs(group),
+		Title: check.Title("%s: %s", ami, reasons[0]),
 		Why:   fmt.Sprintf("%s: %s.", cmp.Or(image.Name, ami), strings.Join(reasons, "; ")),
-		Evidence: []finding.Evidence{{What: ami, Value: fmt.Sprintf("%s, %s, %s, owner %s", cmp.Or(image.Name, "no name"), cmp.Or(image.Architecture, "architecture not reported"),
+		Evidence: []check.Evidence{{What: ami, Value: fmt.Sprintf("%s, %s, %s, owner %s", cmp.Or(image.Name, "no name"), cmp.Or(image.Architecture, "architecture not reported"),
 			cmp.Or(image.State, "not listed"), cmp.Or(image.OwnerAlias, image.Owner, "unknown"))}},
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    "Set a current EKS image in the launch template or nodegroup, and replace the instances.",
-			Console: link.EC2(l.S, "ImageDetails:imageId="+ami),
+			Console: l.S.EC2Link("ImageDetails:imageId=" + ami),
 		},
 	}
 	if !image.Deprecated.IsZero() && !l.S.Time.Before(image.Deprecated) {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: ami, Value: "deprecated since " + image.Deprecated.UTC().Format("2006-01-02") + "; by itself harmless"})
+		f.Evidence = append(f.Evidence, check.Evidence{What: ami, Value: "deprecated since " + image.Deprecated.UTC().Format("2006-01-02") + "; by itself harmless"})
 	}
 	if m := minorOf(l.S.Cluster.Version); m > 0 {
 		architecture := "x86_64"
 		if slices.Contains(architectures(l, group[0].Type), "arm64") {
 			architecture = "arm64"
 		}
-		f.Fix.Command = command.AWS(l.S, "ssm get-parameter", "--name",
+		f.Fix.Command = l.S.AWSCommand("ssm get-parameter", "--name",
 			fmt.Sprintf("/aws/service/eks/optimized-ami/%s/amazon-linux-2023/%s/standard/recommended/image_id", m, architecture), "--query", "Parameter.Value", "--output", "text")
 	}
 	return f
 }
 
-func runCommonFactor(s *facts.View) []finding.Finding {
-	var v finding.Verdicts
+func runCommonFactor(s *check.View) []check.Finding {
+	var v check.Verdicts
 	launches, failed := compared(s)
 	suspects, well := s.Pending()
 	verdict := factor.Judge(launches, s.Time)
@@ -288,22 +283,22 @@ func runCommonFactor(s *facts.View) []finding.Finding {
 			}
 		}
 	}
-	rest := facts.IDs(facts.Except(append(slices.Clone(suspects), well...), with))
+	rest := check.IDs(check.Except(append(slices.Clone(suspects), well...), with))
 	switch {
 	case len(with) > 0:
-		v.Fail(commonFactorFinding(s, verdict, launches, facts.IDs(with)))
+		v.Fail(commonFactorFinding(s, verdict, launches, check.IDs(with)))
 	case len(failed) > 0 && !s.Has(snapshot.LaunchHistory):
 		v.Unknown(s.Cluster.Name, rest, s.Why(snapshot.LaunchHistory))
 		return v.Findings()
 	}
-	v.Pass(s.Cluster.Name, rest, finding.Evidence{What: "Launches of the last 7 days", Value: fmt.Sprintf("%d compared, nothing flagged: %s", len(launches), verdict.Reason)})
+	v.Pass(s.Cluster.Name, rest, check.Evidence{What: "Launches of the last 7 days", Value: fmt.Sprintf("%d compared, nothing flagged: %s", len(launches), verdict.Reason)})
 	return v.Findings()
 }
 
 // compared are the launches whose end says something: those of the history, the
 // nodes that there are, and the instances of the scope that should be nodes by now
 // (failed) and that no recorded cause explains.
-func compared(s *facts.View) (list []factor.Launch, failed map[string]bool) {
+func compared(s *check.View) (list []factor.Launch, failed map[string]bool) {
 	l, past, failed := s.Index(), map[string]snapshot.Past{}, map[string]bool{}
 	if s.Has(snapshot.LaunchHistory) {
 		for _, p := range s.Week {
@@ -351,30 +346,30 @@ func compared(s *facts.View) (list []factor.Launch, failed map[string]bool) {
 	return list, failed
 }
 
-func commonFactorFinding(s *facts.View, v factor.Verdict, launches []factor.Launch, ids []string) finding.Finding {
+func commonFactorFinding(s *check.View, v factor.Verdict, launches []factor.Launch, ids []string) check.Finding {
 	first := v.Shared[0]
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: first.Name, Covers: ids, Instances: ids,
-		Title: phrase.Title("%d of %d %s failed, %d of %d others joined", v.Failed, v.Launches, having(first), v.Others-v.OtherFailed, v.Others),
+	f := check.Finding{
+		Outcome: check.Fail, Resource: first.Name, Covers: ids, Instances: ids,
+		Title: check.Title("%d of %d %s failed, %d of %d others joined", v.Failed, v.Launches, having(first), v.Others-v.OtherFailed, v.Others),
 		Why: fmt.Sprintf("%d of %d launches %s failed, the first launched %s UTC; %d of %d others of the last 7 days joined.",
-			v.Failed, v.Launches, having(first), v.First.UTC().Format(phrase.DayAndMinute), v.Others-v.OtherFailed, v.Others),
+			v.Failed, v.Launches, having(first), v.First.UTC().Format(check.DayAndMinute), v.Others-v.OtherFailed, v.Others),
 	}
 	if also := v.Shared[1:]; len(also) > 0 {
-		f.Why += fmt.Sprintf(" They are exactly the launches %s: nothing here tells these apart.", phrase.And(all(also)))
+		f.Why += fmt.Sprintf(" They are exactly the launches %s: nothing here tells these apart.", check.And(all(also)))
 	}
 	if len(v.Near) > 0 {
-		f.Why += fmt.Sprintf(" Most of them are also launches %s: too few tell these apart.", phrase.And(all(v.Near)))
+		f.Why += fmt.Sprintf(" Most of them are also launches %s: too few tell these apart.", check.And(all(v.Near)))
 	}
 	if v.Among.Kind != "" {
 		f.Why += fmt.Sprintf(" Of them %d of %d %s failed.", v.AmongFailed, v.AmongLaunches, having(v.Among))
 	}
 	for _, value := range append(slices.Clone(v.Shared), v.Near...) {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: string(value.Kind), Value: value.Name})
+		f.Evidence = append(f.Evidence, check.Evidence{What: string(value.Kind), Value: value.Name})
 		f.Resources = append(f.Resources, value.Name)
 	}
 	f.Evidence = append(f.Evidence,
-		finding.Evidence{What: "Launches compared", Value: fmt.Sprintf("%d of %d failed with it, in %d quarters of an hour; without it %d of %d", v.Failed, v.Launches, v.Witnesses, v.OtherFailed, v.Others)},
-		finding.Evidence{What: "Chance", Value: fmt.Sprintf("p = %.2g, corrected for %d values and %d looks (90 days)", v.P, v.Tried, v.Looks)},
+		check.Evidence{What: "Launches compared", Value: fmt.Sprintf("%d of %d failed with it, in %d quarters of an hour; without it %d of %d", v.Failed, v.Launches, v.Witnesses, v.OtherFailed, v.Others)},
+		check.Evidence{What: "Chance", Value: fmt.Sprintf("p = %.2g, corrected for %d values and %d looks (90 days)", v.P, v.Tried, v.Looks)},
 	)
 	f.Fix = commonFactorFix(s, first, factor.Instead(launches, first), ids[0])
 	return f
@@ -409,11 +404,11 @@ func having(v factor.Value) string {
 
 // commonFactorFix says what to compare, with what most of those that joined have
 // instead.
-func commonFactorFix(s *facts.View, v factor.Value, instead, failed string) finding.Fix {
-	fix := finding.Fix{
+func commonFactorFix(s *check.View, v factor.Value, instead, failed string) check.Fix {
+	fix := check.Fix{
 		Text:    fmt.Sprintf("Check what is specific to %s, and read the console output of %s.", v.Name, failed),
-		Command: command.AWS(s, "ec2 get-console-output", "--latest", "--output", "text", "--instance-id", failed),
-		Console: link.EC2(s, "InstanceDetails:instanceId="+failed),
+		Command: s.AWSCommand("ec2 get-console-output", "--latest", "--output", "text", "--instance-id", failed),
+		Console: s.EC2Link("InstanceDetails:instanceId=" + failed),
 	}
 	if instead != "" {
 		fix.Text = fmt.Sprintf("Compare %s with %s, with which launches join, and go back to that if nothing else is found. The console output of %s may show how it fails.", v.Name, instead, failed)
@@ -424,14 +419,14 @@ func commonFactorFix(s *facts.View, v factor.Value, instead, failed string) find
 		if instead != "" {
 			images = append(images, instead)
 		}
-		fix.Command, fix.Console = command.AWS(s, "ec2 describe-images", images...), link.EC2(s, "ImageDetails:imageId="+v.Name)
+		fix.Command, fix.Console = s.AWSCommand("ec2 describe-images", images...), s.EC2Link("ImageDetails:imageId="+v.Name)
 	case factor.Template:
 		id, version, _ := strings.Cut(v.Name, " version ")
 		versions := []any{"--launch-template-id", id, "--versions", version}
 		if other, n, _ := strings.Cut(instead, " version "); other == id {
 			versions = append(versions, n)
 		}
-		fix.Command, fix.Console = command.AWS(s, "ec2 describe-launch-template-versions", versions...), link.EC2(s, "LaunchTemplateDetails:launchTemplateId="+id)
+		fix.Command, fix.Console = s.AWSCommand("ec2 describe-launch-template-versions", versions...), s.EC2Link("LaunchTemplateDetails:launchTemplateId="+id)
 	}
 	return fix
 }
@@ -445,7 +440,7 @@ type end struct {
 	likely   bool // something else may be the cause
 }
 
-func runEndedEarly(s *facts.View) []finding.Finding {
+func runEndedEarly(s *check.View) []check.Finding {
 	l := s.Index()
 	var well, unseen []string
 	var order []string
@@ -453,11 +448,11 @@ func runEndedEarly(s *facts.View) []finding.Finding {
 	for _, i := range s.Scoped() {
 		e, verdict := ended(l, i)
 		switch verdict {
-		case finding.Pass:
+		case check.Pass:
 			well = append(well, i.ID)
-		case finding.Unknown:
+		case check.Unknown:
 			unseen = append(unseen, i.ID)
-		case finding.Fail:
+		case check.Fail:
 			key := cmp.Or(i.Owner(), i.ID)
 			if groups[key] == nil {
 				order = append(order, key)
@@ -465,17 +460,17 @@ func runEndedEarly(s *facts.View) []finding.Finding {
 			groups[key] = append(groups[key], e)
 		}
 	}
-	var list []finding.Finding
-	list = finding.Passing(list, s.Cluster.Name, well)
+	var list []check.Finding
+	list = check.Passing(list, s.Cluster.Name, well)
 	if len(unseen) > 0 {
-		list = append(list, finding.Unread(s.Cluster.Name, unseen, unseenSources(l)...))
+		list = append(list, check.Unread(s.Cluster.Name, unseen, unseenSources(l)...))
 	}
 	if lost := l.Lost(); len(lost) > 0 {
-		list = append(list, finding.Finding{
-			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: lost,
+		list = append(list, check.Finding{
+			Outcome: check.Unknown, Resource: s.Cluster.Name, Covers: lost,
 			Blocked: []snapshot.Failure{{
 				Source: snapshot.Instances, Reason: snapshot.NotRead,
-				Message: "EC2 does not list " + phrase.Some(lost, 3) + ": too new, or terminated for more than an hour",
+				Message: "EC2 does not list " + check.Some(lost, 3) + ": too new, or terminated for more than an hour",
 			}},
 		})
 	}
@@ -486,13 +481,13 @@ func runEndedEarly(s *facts.View) []finding.Finding {
 }
 
 // ended judges one instance. The empty outcome is "nothing to say".
-func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
-	past, byCall := l.Past(i), i.StateReason.Code == facts.UserInitiated
+func ended(l check.InstanceIndex, i *snapshot.Instance) (end, check.Outcome) {
+	past, byCall := l.Past(i), i.StateReason.Code == check.UserInitiated
 	switch {
-	case !i.Ended(), l.Warm[i.ID], past == facts.Served:
-		return end{}, finding.Pass
+	case !i.Ended(), l.Warm[i.ID], past == check.Served:
+		return end{}, check.Pass
 	case l.Wanted[i.ID], l.TakenBack(i):
-		return end{}, finding.Pass
+		return end{}, check.Pass
 	}
 	why := l.Reason(i)
 	refused := why.Class.Family() == checkid.Launch
@@ -512,13 +507,13 @@ func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
 	}
 	inTime := at.Before(launch.Due)
 	switch {
-	case !inTime && past == facts.Unclear && l.Activity[i.ID] != "" && (failed(l, snapshot.Nodes) || failed(l, snapshot.NodeEventsOf)):
-		return end{}, finding.Unknown
+	case !inTime && past == check.Unclear && l.Activity[i.ID] != "" && (failed(l, snapshot.Nodes) || failed(l, snapshot.NodeEventsOf)):
+		return end{}, check.Unknown
 	case !inTime && !why.NeverRan && l.Activity[i.ID] != "":
-		return end{}, "" // its group took it out of service: what it ran with is judged all the same (facts.Suspects)
-	case byCall && !inTime && past == facts.Never && (launch.Cause != "" || nodesUnasked(l)):
+		return end{}, "" // its group took it out of service: what it ran with is judged all the same (check.Suspects)
+	case byCall && !inTime && past == check.Never && (launch.Cause != "" || nodesUnasked(l)):
 		return end{}, "" // that it had not joined was told when it was due, and why may be mended since
-	case byCall && !inTime && past == facts.Never:
+	case byCall && !inTime && past == check.Never:
 		// A call ended it: a person's, or its group's. Past the time to join
 		// that is mostly what follows from not joining (a user gave up on it,
 		// the group replaced it), so any cause that is found counts more.
@@ -526,38 +521,38 @@ func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
 			return end{}, ""
 		}
 		e.likely = true
-		return e, finding.Fail
+		return e, check.Fail
 	case !inTime && !l.S.Has(snapshot.Nodes), !inTime && byCall && !l.S.Has(snapshot.NodeEventsOf):
-		return end{}, finding.Unknown
+		return end{}, check.Unknown
 	case !inTime && byCall:
 		return end{}, "" // another instance was perhaps the node that events name
 	case byCall && l.S.Has(snapshot.Activities) && !l.Reaches(i):
-		return end{}, finding.Unknown
+		return end{}, check.Unknown
 	case byCall:
 		e.sure = l.S.Has(snapshot.Activities) && !failed(l, snapshot.Groups) // else it may be a scale-in
 	case !l.S.Has(snapshot.Nodes) && !e.why.NeverRan:
 		e.sure = false // it may have been a node for a minute
 	}
-	if past == facts.Unclear && !why.NeverRan && (!inTime || l.S.Has(snapshot.NodeEventsOf)) {
+	if past == check.Unclear && !why.NeverRan && (!inTime || l.S.Has(snapshot.NodeEventsOf)) {
 		e.sure = false // its node is gone with it, and the events that would tell cannot be read or told apart
 	}
-	return e, finding.Fail
+	return e, check.Fail
 }
 
 // failed reports whether a source was requested and could not be read.
-func failed(l facts.InstanceIndex, source snapshot.Source) bool {
+func failed(l check.InstanceIndex, source snapshot.Source) bool {
 	_, is := l.S.Failures[source]
 	return is
 }
 
 // nodesUnasked reports whether this look is one that asks for no nodes: the one that does
 // was due before.
-func nodesUnasked(l facts.InstanceIndex) bool {
+func nodesUnasked(l check.InstanceIndex) bool {
 	return !failed(l, snapshot.Nodes) && !l.S.Has(snapshot.Nodes)
 }
 
 // unseenSources is what keeps ends from being judged.
-func unseenSources(l facts.InstanceIndex) []snapshot.Failure {
+func unseenSources(l check.InstanceIndex) []snapshot.Failure {
 	for _, source := range []snapshot.Source{snapshot.Nodes, snapshot.NodeEventsOf} {
 		if !l.S.Has(source) {
 			return []snapshot.Failure{l.S.Why(source)}
@@ -569,8 +564,8 @@ func unseenSources(l facts.InstanceIndex) []snapshot.Failure {
 	}}
 }
 
-func endedEarlyFinding(l facts.InstanceIndex, key string, ends []end) finding.Finding {
-	f := finding.Finding{Outcome: finding.Fail, Resource: key}
+func endedEarlyFinding(l check.InstanceIndex, key string, ends []end) check.Finding {
+	f := check.Finding{Outcome: check.Fail, Resource: key}
 	counts := map[string]int{}
 	sure, weak := false, true
 	for _, e := range ends {
@@ -581,19 +576,19 @@ func endedEarlyFinding(l facts.InstanceIndex, key string, ends []end) finding.Fi
 	}
 	switch {
 	case !sure:
-		f.Confidence = finding.Possible
+		f.Confidence = check.Possible
 	case weak:
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 	}
 	f.Instances = slices.Clone(f.Covers)
 	// The reason that most of them have leads.
 	first := slices.MaxFunc(ends, func(a, b end) int {
 		return cmp.Or(cmp.Compare(counts[a.why.Meaning], counts[b.why.Meaning]), strings.Compare(b.why.Meaning, a.why.Meaning))
 	})
-	f.Title = phrase.Title("%s ended before %s %s", phrase.Subject(f.Covers, "instance"), phrase.Verb(f.Covers, "it was", "they were"), phrase.Verb(f.Covers, "a node", "nodes"))
+	f.Title = check.Title("%s ended before %s %s", check.Subject(f.Covers, "instance"), check.Verb(f.Covers, "it was", "they were"), check.Verb(f.Covers, "a node", "nodes"))
 	f.Why = fmt.Sprintf("%s%s: %s.", first.instance.ID, first.after(), first.why.Meaning)
 	if message := first.instance.StateReason.Message; message != "" {
-		f.Why += fmt.Sprintf(" EC2: %q.", phrase.Clip(message))
+		f.Why += fmt.Sprintf(" EC2: %q.", check.Clip(message))
 	}
 	if len(counts) > 1 {
 		f.Why += fmt.Sprintf(" There are %d different reasons.", len(counts))
@@ -601,17 +596,17 @@ func endedEarlyFinding(l facts.InstanceIndex, key string, ends []end) finding.Fi
 	const limit = 5
 	for n, e := range ends {
 		if n == limit {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "Instances", Value: fmt.Sprintf("and %d more", len(ends)-limit)})
+			f.Evidence = append(f.Evidence, check.Evidence{What: "Instances", Value: fmt.Sprintf("and %d more", len(ends)-limit)})
 			break
 		}
-		f.Evidence = append(f.Evidence, finding.Evidence{What: e.instance.ID, Value: e.line()})
+		f.Evidence = append(f.Evidence, check.Evidence{What: e.instance.ID, Value: e.line()})
 		if cause := l.Activity[e.instance.ID]; cause != "" {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "Scaling activity of " + e.instance.ID, Value: phrase.Clip(cause)})
+			f.Evidence = append(f.Evidence, check.Evidence{What: "Scaling activity of " + e.instance.ID, Value: check.Clip(cause)})
 		}
 	}
-	f.Fix = finding.Fix{
+	f.Fix = check.Fix{
 		Text:    first.why.Next,
-		Console: link.EC2(l.S, "InstanceDetails:instanceId="+first.instance.ID),
+		Console: l.S.EC2Link("InstanceDetails:instanceId=" + first.instance.ID),
 	}
 	return f
 }
@@ -673,10 +668,10 @@ func allowed(key string) bool {
 	return within(namespace, "kubelet.kubernetes.io") || within(namespace, "node.kubernetes.io")
 }
 
-func runForbiddenNodeLabel(s *facts.View) []finding.Finding {
+func runForbiddenNodeLabel(s *check.View) []check.Finding {
 	st := s.Boot()
 	suspects, well := st.S.Pending()
-	passed := facts.IDs(well)
+	passed := check.IDs(well)
 	blind := map[snapshot.Failure][]string{}
 	var order []string
 	found := map[string]*labelled{}
@@ -696,8 +691,8 @@ func runForbiddenNodeLabel(s *facts.View) []finding.Finding {
 			passed = append(passed, i.ID)
 		}
 	}
-	var list []finding.Finding
-	list = finding.Passing(list, s.Cluster.Name, passed)
+	var list []check.Finding
+	list = check.Passing(list, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for _, key := range order {
 		list = append(list, found[key].finding(s))
@@ -710,7 +705,7 @@ type labelled struct {
 	resource  string
 	from      string
 	keys      []string
-	sure      finding.Confidence
+	sure      check.Confidence
 	doubt     string
 	group     string
 	instances []string
@@ -718,16 +713,16 @@ type labelled struct {
 
 // labels finds labels of an instance that the kubelet refuses, or why it
 // cannot be told.
-func labels(st *facts.BootConfig, i *snapshot.Instance) (*labelled, snapshot.Failure) {
+func labels(st *check.BootConfig, i *snapshot.Instance) (*labelled, snapshot.Failure) {
 	t, why := st.Data(i)
 	if t != nil && t.Err != nil {
 		t, why = nil, t.Undecoded()
 	}
 	if t != nil {
 		if keys := forbidden(t.Labels); len(keys) > 0 {
-			l := &labelled{resource: st.Origin(i), from: "user data, read from " + t.From, keys: keys, sure: finding.Certain}
+			l := &labelled{resource: st.Origin(i), from: "user data, read from " + t.From, keys: keys, sure: check.Certain}
 			if t.Branch || t.Calls > 1 {
-				l.sure, l.doubt = finding.Likely, " A later call of the bootstrap script may omit it."
+				l.sure, l.doubt = check.Likely, " A later call of the bootstrap script may omit it."
 			}
 			if group, _ := st.Nodegroup(i); group != nil && len(forbidden(group.Labels)) > 0 {
 				l.resource, l.group = group.Name, group.Name
@@ -743,12 +738,12 @@ func labels(st *facts.BootConfig, i *snapshot.Instance) (*labelled, snapshot.Fai
 	// it chose. With a custom image it sets them later itself.
 	if group != nil && group.AMIType != "CUSTOM" {
 		if keys := forbidden(group.Labels); len(keys) > 0 {
-			l := &labelled{resource: group.Name, group: group.Name, from: "labels of node group " + group.Name, keys: keys, sure: finding.Certain}
+			l := &labelled{resource: group.Name, group: group.Name, from: "labels of node group " + group.Name, keys: keys, sure: check.Certain}
 			switch {
 			case t != nil && len(t.Labels) > 0:
-				l.sure, l.doubt = finding.Likely, " The user data of this instance has other labels: the node group's may be newer than it."
+				l.sure, l.doubt = check.Likely, " The user data of this instance has other labels: the node group's may be newer than it."
 			case groupJoins(st, group.Name):
-				l.sure, l.doubt = finding.Likely, " The node group has Ready nodes: the label may be newer than they are."
+				l.sure, l.doubt = check.Likely, " The node group has Ready nodes: the label may be newer than they are."
 			}
 			return l, snapshot.Failure{}
 		}
@@ -760,31 +755,31 @@ func labels(st *facts.BootConfig, i *snapshot.Instance) (*labelled, snapshot.Fai
 }
 
 // groupJoins reports whether a managed node group has a Ready node.
-func groupJoins(st *facts.BootConfig, name string) bool {
+func groupJoins(st *check.BootConfig, name string) bool {
 	return slices.ContainsFunc(st.S.Instances, func(i snapshot.Instance) bool {
 		n := st.Nodes[i.ID]
 		return i.Tags["eks:nodegroup-name"] == name && n != nil && n.Joined()
 	})
 }
 
-func (l *labelled) finding(s *facts.View) finding.Finding {
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: l.resource, Covers: l.instances, Instances: slices.Clone(l.instances),
-		Title: phrase.Title("kubelet rejects label %s", l.keys[0]),
+func (l *labelled) finding(s *check.View) check.Finding {
+	f := check.Finding{
+		Outcome: check.Fail, Resource: l.resource, Covers: l.instances, Instances: slices.Clone(l.instances),
+		Title: check.Title("kubelet rejects label %s", l.keys[0]),
 		Why: fmt.Sprintf("The kubelet of %s does not start: %s %s in a reserved namespace of Kubernetes.%s",
-			phrase.Subject(l.instances, "instance"), phrase.Some(l.keys, 3), phrase.Verb(l.keys, "is", "are"), l.doubt),
-		Evidence: []finding.Evidence{{What: "Rejected, from " + l.from, Value: phrase.Some(l.keys, 10)}},
-		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Remove %s from the user data, or give it your own prefix; kubectl can set it once the node has joined. Then replace %s.", phrase.Some(l.keys, 3), phrase.Subject(l.instances, "instance")),
-			Console: link.EC2(s, "InstanceDetails:instanceId="+l.instances[0]),
+			check.Subject(l.instances, "instance"), check.Some(l.keys, 3), check.Verb(l.keys, "is", "are"), l.doubt),
+		Evidence: []check.Evidence{{What: "Rejected, from " + l.from, Value: check.Some(l.keys, 10)}},
+		Fix: check.Fix{
+			Text:    fmt.Sprintf("Remove %s from the user data, or give it your own prefix; kubectl can set it once the node has joined. Then replace %s.", check.Some(l.keys, 3), check.Subject(l.instances, "instance")),
+			Console: s.EC2Link("InstanceDetails:instanceId=" + l.instances[0]),
 		},
 	}
-	if l.sure != finding.Certain {
+	if l.sure != check.Certain {
 		f.Confidence = l.sure
 	}
 	if l.group != "" {
-		f.Fix.Text = fmt.Sprintf("Remove %s from node group %s, or give it your own prefix; kubectl can set it once the node has joined. Then replace %s.", phrase.Some(l.keys, 3), l.group, phrase.Subject(l.instances, "instance"))
-		f.Fix.Command = command.AWS(s, "eks update-nodegroup-config", "--cluster-name", s.Cluster.Name, "--nodegroup-name", l.group, "--labels", "removeLabels="+strings.Join(l.keys, ","))
+		f.Fix.Text = fmt.Sprintf("Remove %s from node group %s, or give it your own prefix; kubectl can set it once the node has joined. Then replace %s.", check.Some(l.keys, 3), l.group, check.Subject(l.instances, "instance"))
+		f.Fix.Command = s.AWSCommand("eks update-nodegroup-config", "--cluster-name", s.Cluster.Name, "--nodegroup-name", l.group, "--labels", "removeLabels="+strings.Join(l.keys, ","))
 	}
 	return f
 }

@@ -20,8 +20,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/node/messages"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -73,10 +71,10 @@ func TestNoAdviceOfWhatIs(t *testing.T) {
 				continue
 			}
 			seen[x.clause] = true
-			if got := withoutWhatIs(facts.NewView(good), snapshottest.Instance(good, snapshottest.Node), next); strings.Contains(got, x.clause) || len(got) < 20 || got[0] < 'A' || got[0] > 'Z' {
+			if got := withoutWhatIs(check.NewView(good), snapshottest.Instance(good, snapshottest.Node), next); strings.Contains(got, x.clause) || len(got) < 20 || got[0] < 'A' || got[0] > 'Z' {
 				t.Errorf("it is so, and advised all the same, or nothing is left: %q", got)
 			}
-			if got := withoutWhatIs(facts.NewView(bad), snapshottest.Instance(bad, snapshottest.Node), next); got != next {
+			if got := withoutWhatIs(check.NewView(bad), snapshottest.Instance(bad, snapshottest.Node), next); got != next {
 				t.Errorf("it is not so, and %q became %q", next, got)
 			}
 		}
@@ -671,7 +669,7 @@ func wantsMetadata(m snapshot.Metadata) *snapshot.Snapshot {
 // ofAutoMode makes the first instance one of EKS Auto Mode.
 func ofAutoMode(s *snapshot.Snapshot) {
 	i := s.Instances[0]
-	i.Tags = map[string]string{facts.AutoPoolTag: "general-purpose"}
+	i.Tags = map[string]string{check.AutoPoolTag: "general-purpose"}
 	s.Instances[0] = i
 }
 
@@ -815,7 +813,7 @@ func TestProxied(t *testing.T) {
 		}, "lt-0a"},
 	} {
 		s := startWorld(tt.change)
-		expect.Equal(t, fmt.Sprintf("%s: proxied", name), facts.NewView(s).Boot().Proxied([]*snapshot.Instance{snapshottest.Instance(s, snapshottest.Node)}), tt.want)
+		expect.Equal(t, fmt.Sprintf("%s: proxied", name), check.NewView(s).Boot().Proxied([]*snapshot.Instance{snapshottest.Instance(s, snapshottest.Node)}), tt.want)
 	}
 }
 
@@ -979,7 +977,7 @@ func userDataCases() []checktest.Case {
 		if sure != "" {
 			sure = " (" + sure + ")"
 		}
-		return []string{"fail" + sure + " lt-0a [i-0node] [i-0node] " + phrase.Title("User data of lt-0a %s", says)}
+		return []string{"fail" + sure + " lt-0a [i-0node] [i-0node] " + check.Title("User data of lt-0a %s", says)}
 	}
 	pass := []string{"pass prod [i-0node]"}
 	bottlerocket := runsImage("bottlerocket-aws-k8s-1.35-x86_64-v1.50.0-0a", "amazon")

@@ -9,26 +9,22 @@ import (
 	"time"
 	"unicode"
 
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/sg"
 	"rollcall/shared/snapshot"
 )
 
-func runMaxPods(s *facts.View) []finding.Finding {
+func runMaxPods(s *check.View) []check.Finding {
 	st := s.Boot()
 	types := make(map[string]snapshot.InstanceType, len(s.InstanceTypes))
 	for _, t := range s.InstanceTypes {
 		types[t.Name] = t
 	}
 	suspects, well := s.WithStarving()
-	passed := facts.IDs(well)
+	passed := check.IDs(well)
 	blind := map[snapshot.Failure][]string{}
-	g := facts.NewGrouped(st)
-	sure := map[string]finding.Confidence{}
+	g := check.NewGrouped(st)
+	sure := map[string]check.Confidence{}
 	g.Of = func(i *snapshot.Instance) string {
 		pods, from, _ := pods(st, i)
 		return fmt.Sprintf("%s\n%s\n%d\n%s", st.Origin(i), i.Type, pods, from)
@@ -57,14 +53,14 @@ func runMaxPods(s *facts.View) []finding.Finding {
 			passed = append(passed, i.ID)
 		}
 	}
-	var list []finding.Finding
-	list = finding.Passing(list, s.Cluster.Name, passed)
+	var list []check.Finding
+	list = check.Passing(list, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for _, of := range g.All() {
 		f := overfull(st, of, types[st.Instances[of[0]].Type])
-		f.Confidence = finding.Possible
-		if slices.ContainsFunc(of, func(id string) bool { return sure[id] == finding.Likely }) {
-			f.Confidence = finding.Likely
+		f.Confidence = check.Possible
+		if slices.ContainsFunc(of, func(id string) bool { return sure[id] == check.Likely }) {
+			f.Confidence = check.Likely
 		}
 		list = append(list, f)
 	}
@@ -74,16 +70,16 @@ func runMaxPods(s *facts.View) []finding.Finding {
 // full is how surely a node's pods wait for addresses because it has none left: empty where
 // it runs fewer pods than it has addresses for. Where they were not counted, and of a node
 // that did not join, it is possible.
-func full(s *facts.View, n *snapshot.Node, room int) finding.Confidence {
+func full(s *check.View, n *snapshot.Node, room int) check.Confidence {
 	if n == nil || !n.Joined() {
-		return finding.Possible
+		return check.Possible
 	}
 	k := slices.IndexFunc(s.NodePods, func(p snapshot.NodePods) bool { return p.Node == n.Name })
 	switch {
 	case k < 0:
-		return finding.Possible
+		return check.Possible
 	case s.NodePods[k].Addressed >= room-hostPods:
-		return finding.Likely
+		return check.Likely
 	}
 	return ""
 }
@@ -91,7 +87,7 @@ func full(s *facts.View, n *snapshot.Node, room int) finding.Confidence {
 // pods is the most pods that an instance's kubelet allows, and who says so:
 // its node, else its user data. Zero means that neither does; a failure with
 // a source means that it cannot be told.
-func pods(st *facts.BootConfig, i *snapshot.Instance) (pods int, from string, why snapshot.Failure) {
+func pods(st *check.BootConfig, i *snapshot.Instance) (pods int, from string, why snapshot.Failure) {
 	if n := st.Nodes[i.ID]; n != nil && n.MaxPods > 0 {
 		return n.MaxPods, "node " + n.Name, snapshot.Failure{}
 	}
@@ -119,7 +115,7 @@ func pods(st *facts.BootConfig, i *snapshot.Instance) (pods int, from string, wh
 // no max pods of its own: in a managed node group that does, its value comes first (EKS user
 // guide, "How maxPods is determined"). An expression that nodeadm cannot evaluate, or that
 // gives no pods, is left out (nodeadm/internal/kubelet).
-func expressed(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData) (pods int, from string, why snapshot.Failure) {
+func expressed(st *check.BootConfig, i *snapshot.Instance, t *check.DecodedUserData) (pods int, from string, why snapshot.Failure) {
 	at := slices.IndexFunc(st.S.InstanceTypes, func(k snapshot.InstanceType) bool { return k.Name == i.Type })
 	if merges, known := st.Merges(i); t.MaxPodsExpression == "" || merges || !known || at < 0 {
 		return 0, "", snapshot.Failure{}
@@ -236,45 +232,45 @@ func orPrefixes(env map[string]string) string {
 	return ", or enable prefix delegation if the subnets have whole /28 blocks free"
 }
 
-func overfull(st *facts.BootConfig, of []string, t snapshot.InstanceType) finding.Finding {
+func overfull(st *check.BootConfig, of []string, t snapshot.InstanceType) check.Finding {
 	i := st.Instances[of[0]]
 	pods, from, _ := pods(st, i)
 	env := st.S.CNI.Env
 	most := room(t, env)
-	setting := func(name string) finding.Evidence {
+	setting := func(name string) check.Evidence {
 		value := env[name]
 		if value == "" {
 			value = "not set"
 		}
-		return finding.Evidence{What: name + " of aws-node", Value: value}
+		return check.Evidence{What: name + " of aws-node", Value: value}
 	}
-	return finding.Finding{
-		Outcome: finding.Fail, Resource: st.Origin(i), Covers: of, Instances: of, Resources: []string{i.Type},
-		Title: phrase.Title("%s: max pods is %d, %s has addresses for %d", st.Origin(i), pods, i.Type, most),
-		Why:   fmt.Sprintf("%s allows %d pods on %s, but with the network plugin's settings %s has addresses for %d. Pods beyond that get none.", from, pods, phrase.Subject(of, "instance"), i.Type, most),
-		Evidence: []finding.Evidence{
+	return check.Finding{
+		Outcome: check.Fail, Resource: st.Origin(i), Covers: of, Instances: of, Resources: []string{i.Type},
+		Title: check.Title("%s: max pods is %d, %s has addresses for %d", st.Origin(i), pods, i.Type, most),
+		Why:   fmt.Sprintf("%s allows %d pods on %s, but with the network plugin's settings %s has addresses for %d. Pods beyond that get none.", from, pods, check.Subject(of, "instance"), i.Type, most),
+		Evidence: []check.Evidence{
 			{What: "Max pods, from " + from, Value: strconv.Itoa(pods)},
 			{What: i.Type, Value: fmt.Sprintf("%d interfaces, %d IPv4 addresses each", t.Interfaces, t.IPv4PerInterface)},
 			setting("ENABLE_PREFIX_DELEGATION"), setting("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"),
 		},
 		Pods: st.S.WaitingFor(of),
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Set max pods to %d or less for %s%s. Then replace the instances.", most, i.Type, orPrefixes(env)),
 			Console: console(st, st.Origin(i)),
 		},
 	}
 }
 
-func runForeignSecurityGroups(s *facts.View) []finding.Finding {
+func runForeignSecurityGroups(s *check.View) []check.Finding {
 	st := s.Boot()
 	suspects, well := st.S.Pending()
-	passed := facts.IDs(well)
+	passed := check.IDs(well)
 	blind := map[snapshot.Failure][]string{}
-	g := facts.NewGrouped(st)
+	g := check.NewGrouped(st)
 	suffice := sufficient(s)
 	for _, i := range suspects {
 		group, managed := st.Nodegroup(i)
-		lt := st.Template(facts.TemplateOf(i))
+		lt := st.Template(check.TemplateOf(i))
 		if group != nil && (lt == nil || len(lt.Groups) == 0) {
 			if given := st.Template(group.Template); given != nil {
 				lt = given
@@ -297,8 +293,8 @@ func runForeignSecurityGroups(s *facts.View) []finding.Finding {
 			g.Add(i)
 		}
 	}
-	var list []finding.Finding
-	list = finding.Passing(list, s.Cluster.Name, passed)
+	var list []check.Finding
+	list = check.Passing(list, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for origin, of := range g.All() {
 		list = append(list, foreign(st, origin, of))
@@ -309,19 +305,19 @@ func runForeignSecurityGroups(s *facts.View) []finding.Finding {
 // sufficient returns whether every security group of an instance was read and allows
 // what a node and the control plane need of each other: each check of
 // security groups says so of it, and none says or doubts otherwise.
-func sufficient(s *facts.View) func(id string) bool {
+func sufficient(s *check.View) func(id string) bool {
 	for _, source := range sg.Needs() {
 		if !s.Has(source) {
 			return func(string) bool { return false }
 		}
 	}
-	checks := []func(*facts.View) []finding.Finding{sg.RunNodeEgress, sg.RunClusterIngress, sg.RunKubeletIngress}
+	checks := []func(*check.View) []check.Finding{sg.RunNodeEgress, sg.RunClusterIngress, sg.RunKubeletIngress}
 	passed, not := map[string]int{}, map[string]bool{}
 	for _, run := range checks {
 		seen := map[string]bool{}
 		for _, f := range run(s) {
 			for _, id := range f.Covers {
-				if f.Outcome != finding.Pass {
+				if f.Outcome != check.Pass {
 					not[id] = true
 				} else if !seen[id] {
 					seen[id] = true
@@ -333,27 +329,27 @@ func sufficient(s *facts.View) func(id string) bool {
 	return func(id string) bool { return passed[id] == len(checks) && !not[id] }
 }
 
-func foreign(st *facts.BootConfig, origin string, of []string) finding.Finding {
+func foreign(st *check.BootConfig, origin string, of []string) check.Finding {
 	i := st.Instances[of[0]]
 	want := st.S.Cluster.SecurityGroup
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: origin, Covers: of, Instances: of, Resources: append([]string{want}, i.Groups...),
-		Title: phrase.Title("%s keeps %s off %s", origin, want, phrase.Subject(of, "instance")),
+	f := check.Finding{
+		Outcome: check.Fail, Resource: origin, Covers: of, Instances: of, Resources: append([]string{want}, i.Groups...),
+		Title: check.Title("%s keeps %s off %s", origin, want, check.Subject(of, "instance")),
 		Why: fmt.Sprintf("%s sets the security groups %s, so EKS did not add the cluster's, %s. Those groups must allow all that nodes and control plane need of each other.",
-			origin, phrase.Some(i.Groups, 3), want),
-		Evidence: []finding.Evidence{
+			origin, check.Some(i.Groups, 3), want),
+		Evidence: []check.Evidence{
 			{What: "Security groups of " + i.ID, Value: strings.Join(i.Groups, ", ")},
 			{What: "Security group of the cluster", Value: want},
 		},
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Add %s to the security groups of %s in a new version, and update the node group to it. For running instances, use the command.", want, origin),
 			Console: console(st, origin),
 		},
 	}
 	if len(i.Interfaces) > 0 {
-		f.Fix.Command = command.AWS(st.S, "ec2 modify-network-interface-attribute", "--network-interface-id", i.Interfaces[0], "--groups", i.Groups, want)
+		f.Fix.Command = st.S.AWSCommand("ec2 modify-network-interface-attribute", "--network-interface-id", i.Interfaces[0], "--groups", i.Groups, want)
 	} else {
-		f.Fix.Command = command.AWS(st.S, "ec2 modify-instance-attribute", "--instance-id", i.ID, "--groups", i.Groups, want)
+		f.Fix.Command = st.S.AWSCommand("ec2 modify-instance-attribute", "--instance-id", i.ID, "--groups", i.Groups, want)
 	}
 	return f
 }
@@ -441,7 +437,7 @@ func skew(kubelet, plane minor) string {
 }
 
 // imagesByID are the images that EC2 listed.
-func imagesByID(s *facts.View) map[string]snapshot.Image {
+func imagesByID(s *check.View) map[string]snapshot.Image {
 	list := make(map[string]snapshot.Image, len(s.Images))
 	for _, i := range slices.Concat(s.LaunchedImages, s.Images) {
 		list[i.ID] = i
@@ -449,18 +445,18 @@ func imagesByID(s *facts.View) map[string]snapshot.Image {
 	return list
 }
 
-func runIMDS(s *facts.View) []finding.Finding {
+func runIMDS(s *check.View) []check.Finding {
 	st := s.Boot()
 	suspects, well := s.WithStarving()
-	starving, want := facts.IDs(s.Starving()), s.WithoutMetadata()
+	starving, want := check.IDs(s.Starving()), s.WithoutMetadata()
 	for _, i := range want {
 		if !slices.Contains(suspects, i) {
 			suspects = append(suspects, i)
 		}
 	}
-	passed := facts.IDs(facts.Except(well, want))
+	passed := check.IDs(check.Except(well, want))
 	blind := map[snapshot.Failure][]string{}
-	off, near, asked := facts.NewGrouped(st), facts.NewGrouped(st), facts.NewGrouped(st)
+	off, near, asked := check.NewGrouped(st), check.NewGrouped(st), check.NewGrouped(st)
 	for _, i := range suspects {
 		m := i.Metadata
 		switch {
@@ -473,7 +469,7 @@ func runIMDS(s *facts.View) []finding.Finding {
 			asked.Add(i)
 		case slices.Contains(starving, i.ID): // the plugin is on the host's network
 			passed = append(passed, i.ID)
-		case m.HopLimit == 1 && m.Tokens != "optional" && !facts.OfAutoMode(i):
+		case m.HopLimit == 1 && m.Tokens != "optional" && !check.OfAutoMode(i):
 			// The limit counts for the answer with the token only: where
 			// requests without one are allowed, pods use those. Auto Mode means it so.
 			near.Add(i)
@@ -481,62 +477,62 @@ func runIMDS(s *facts.View) []finding.Finding {
 			passed = append(passed, i.ID)
 		}
 	}
-	var list []finding.Finding
-	list = finding.Passing(list, s.Cluster.Name, passed)
+	var list []check.Finding
+	list = check.Passing(list, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for origin, of := range off.All() {
-		var sure finding.Confidence
-		if joined := slices.Concat(starving, facts.IDs(want)); !slices.ContainsFunc(of, func(id string) bool { return !slices.Contains(joined, id) }) {
-			sure = finding.Likely // it joined, and was cut off since
+		var sure check.Confidence
+		if joined := slices.Concat(starving, check.IDs(want)); !slices.ContainsFunc(of, func(id string) bool { return !slices.Contains(joined, id) }) {
+			sure = check.Likely // it joined, and was cut off since
 		}
 		list = append(list, metadataFinding(st, origin, of, sure,
-			fmt.Sprintf("the metadata service of %s is off", phrase.Subject(of, "instance")),
-			fmt.Sprintf("%s cannot read %s user data, identity and role's credentials: the bootstrap cannot work.", phrase.Subject(of, "instance"), phrase.Verb(of, "its", "their")),
-			finding.Evidence{What: "HttpEndpoint", Value: "disabled"}, "--http-endpoint enabled"))
+			fmt.Sprintf("the metadata service of %s is off", check.Subject(of, "instance")),
+			fmt.Sprintf("%s cannot read %s user data, identity and role's credentials: the bootstrap cannot work.", check.Subject(of, "instance"), check.Verb(of, "its", "their")),
+			check.Evidence{What: "HttpEndpoint", Value: "disabled"}, "--http-endpoint enabled"))
 	}
 	for origin, of := range near.All() {
-		list = append(list, outOfReach(st, origin, of, finding.Possible))
+		list = append(list, outOfReach(st, origin, of, check.Possible))
 	}
 	for origin, of := range asked.All() {
-		list = append(list, outOfReach(st, origin, of, finding.Likely))
+		list = append(list, outOfReach(st, origin, of, check.Likely))
 	}
 	return list
 }
 
 // outOfReach is the finding on instances whose tokens take one hop: likely where the warning
 // about a pod there names metadata.
-func outOfReach(st *facts.BootConfig, origin string, of []string, sure finding.Confidence) finding.Finding {
+func outOfReach(st *check.BootConfig, origin string, of []string, sure check.Confidence) check.Finding {
 	f := metadataFinding(st, origin, of, sure,
-		fmt.Sprintf("metadata of %s is out of pods' reach", phrase.Subject(of, "instance")),
+		fmt.Sprintf("metadata of %s is out of pods' reach", check.Subject(of, "instance")),
 		"Tokens are required and their hop limit is 1: pods outside the host network get no response. Those that read the region, the instance or the role's credentials fail; the kubelet and the network plugin are on the host network and do not.",
-		finding.Evidence{What: "HttpPutResponseHopLimit, HttpTokens", Value: "1, required"}, "--http-put-response-hop-limit 2")
+		check.Evidence{What: "HttpPutResponseHopLimit, HttpTokens", Value: "1, required"}, "--http-put-response-hop-limit 2")
 	for _, w := range st.S.PodWaits() {
 		if slices.Contains(of, w.Instance) && w.ForMetadata() {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "Pod " + w.Pod, Value: w.Event.Reason + ": " + phrase.Clip(w.Event.Message)})
+			f.Evidence = append(f.Evidence, check.Evidence{What: "Pod " + w.Pod, Value: w.Event.Reason + ": " + check.Clip(w.Event.Message)})
 			break
 		}
 	}
 	return f
 }
 
-func metadataFinding(st *facts.BootConfig, origin string, of []string, sure finding.Confidence, says, why string, evidence finding.Evidence, option string) finding.Finding {
-	return finding.Finding{
-		Outcome: finding.Fail, Confidence: sure, Resource: origin, Covers: of, Instances: of,
-		Title: phrase.Title("%s", says), Pods: st.S.WaitingFor(of), Why: why, Evidence: []finding.Evidence{evidence},
-		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Enable it on %s, and in a new launch template version for future nodes.", phrase.Subject(of, "instance")),
-			Command: command.AWS(st.S, "ec2 modify-instance-metadata-options", "--instance-id", of[0], strings.Fields(option)),
-			Console: link.EC2(st.S, "InstanceDetails:instanceId="+of[0]),
+func metadataFinding(st *check.BootConfig, origin string, of []string, sure check.Confidence, says, why string, evidence check.Evidence, option string) check.Finding {
+	return check.Finding{
+		Outcome: check.Fail, Confidence: sure, Resource: origin, Covers: of, Instances: of,
+		Title: check.Title("%s", says), Pods: st.S.WaitingFor(of), Why: why, Evidence: []check.Evidence{evidence},
+		Fix: check.Fix{
+			Text:    fmt.Sprintf("Enable it on %s, and in a new launch template version for future nodes.", check.Subject(of, "instance")),
+			Command: st.S.AWSCommand("ec2 modify-instance-metadata-options", "--instance-id", of[0], strings.Fields(option)),
+			Console: st.S.EC2Link("InstanceDetails:instanceId=" + of[0]),
 		},
 	}
 }
 
-func runOlderThanCluster(s *facts.View) []finding.Finding {
+func runOlderThanCluster(s *check.View) []check.Finding {
 	st := s.Boot()
 	suspects, well := st.S.Pending()
-	passed := facts.IDs(well)
+	passed := check.IDs(well)
 	blind := map[snapshot.Failure][]string{}
-	g := facts.NewGrouped(st)
+	g := check.NewGrouped(st)
 	for _, i := range suspects {
 		_, managed := st.Nodegroup(i)
 		switch {
@@ -551,24 +547,24 @@ func runOlderThanCluster(s *facts.View) []finding.Finding {
 			passed = append(passed, i.ID)
 		}
 	}
-	var list []finding.Finding
-	list = finding.Passing(list, s.Cluster.Name, passed)
+	var list []check.Finding
+	list = check.Passing(list, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for origin, of := range g.All() {
 		i := st.Instances[of[0]]
-		f := finding.Finding{
-			Outcome: finding.Fail, Resource: origin, Covers: of, Instances: of,
-			Title: phrase.Title("%s launched before cluster %s was ready", phrase.Subject(of, "instance"), s.Cluster.Name),
+		f := check.Finding{
+			Outcome: check.Fail, Resource: origin, Covers: of, Instances: of,
+			Title: check.Title("%s launched before cluster %s was ready", check.Subject(of, "instance"), s.Cluster.Name),
 			Why: fmt.Sprintf("%s was launched %s, the cluster was created %s and is %s. The bootstrap runs only at the first start.",
 				i.ID, clock(i.Launched), clock(s.Cluster.Created), s.Cluster.Status),
-			Evidence: []finding.Evidence{
+			Evidence: []check.Evidence{
 				{What: i.ID + " launched", Value: clock(i.Launched)},
 				{What: "Cluster " + s.Cluster.Name + " created", Value: clock(s.Cluster.Created) + ", " + s.Cluster.Status},
 			},
-			Fix: finding.Fix{
-				Text:    fmt.Sprintf("Replace %s once the cluster is ACTIVE.", phrase.Subject(of, "instance")),
-				Command: command.AWS(s, "autoscaling terminate-instance-in-auto-scaling-group", "--instance-id", of[0], "--no-should-decrement-desired-capacity"),
-				Console: link.EC2(s, "InstanceDetails:instanceId="+of[0]),
+			Fix: check.Fix{
+				Text:    fmt.Sprintf("Replace %s once the cluster is ACTIVE.", check.Subject(of, "instance")),
+				Command: s.AWSCommand("autoscaling terminate-instance-in-auto-scaling-group", "--instance-id", of[0], "--no-should-decrement-desired-capacity"),
+				Console: s.EC2Link("InstanceDetails:instanceId=" + of[0]),
 			},
 		}
 		if i.Tags["aws:autoscaling:groupName"] == "" {
@@ -581,7 +577,7 @@ func runOlderThanCluster(s *facts.View) []finding.Finding {
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-func scheduledEvent(s *facts.View) []finding.Finding {
+func scheduledEvent(s *check.View) []check.Finding {
 	l := s.Index()
 	suspects, well := l.S.Pending()
 	planned := map[string][]snapshot.ScheduledEvent{}
@@ -592,7 +588,7 @@ func scheduledEvent(s *facts.View) []finding.Finding {
 			}
 		}
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	for _, i := range suspects {
 		events := planned[i.ID]
 		if len(events) == 0 {
@@ -601,7 +597,7 @@ func scheduledEvent(s *facts.View) []finding.Finding {
 		}
 		list = append(list, scheduledEventFinding(l, i, events))
 	}
-	list = finding.Passing(list, s.Cluster.Name, facts.IDs(well))
+	list = check.Passing(list, s.Cluster.Name, check.IDs(well))
 	return list
 }
 
@@ -617,22 +613,22 @@ func ofFailingHost(e snapshot.ScheduledEvent) bool {
 	return e.Code == "instance-retirement" || e.Code == "instance-stop"
 }
 
-func scheduledEventFinding(l facts.InstanceIndex, i *snapshot.Instance, events []snapshot.ScheduledEvent) finding.Finding {
+func scheduledEventFinding(l check.InstanceIndex, i *snapshot.Instance, events []snapshot.ScheduledEvent) check.Finding {
 	first := events[0]
 	sure := false
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: i.ID, Covers: []string{i.ID}, Instances: []string{i.ID},
-		Fix: finding.Fix{
+	f := check.Finding{
+		Outcome: check.Fail, Resource: i.ID, Covers: []string{i.ID}, Instances: []string{i.ID},
+		Fix: check.Fix{
 			Text:    "Let the group replace " + i.ID + " before the date.",
-			Command: command.AWS(l.S, "autoscaling terminate-instance-in-auto-scaling-group", "--no-should-decrement-desired-capacity", "--instance-id", i.ID),
-			Console: link.EC2(l.S, "InstanceDetails:instanceId="+i.ID),
+			Command: l.S.AWSCommand("autoscaling terminate-instance-in-auto-scaling-group", "--no-should-decrement-desired-capacity", "--instance-id", i.ID),
+			Console: l.S.EC2Link("InstanceDetails:instanceId=" + i.ID),
 		},
 	}
 	if i.Tags["aws:autoscaling:groupName"] == "" {
-		f.Fix.Command = command.AWS(l.S, "ec2 terminate-instances", "--instance-ids", i.ID)
+		f.Fix.Command = l.S.AWSCommand("ec2 terminate-instances", "--instance-ids", i.ID)
 	}
 	for _, e := range events {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: i.ID, Value: fmt.Sprintf("%s, not before %s: %s", cmp.Or(e.Code, "event without a code"), atUTC(e.NotBefore), phrase.Clip(cmp.Or(e.Description, "no description")))})
+		f.Evidence = append(f.Evidence, check.Evidence{What: i.ID, Value: fmt.Sprintf("%s, not before %s: %s", cmp.Or(e.Code, "event without a code"), atUTC(e.NotBefore), check.Clip(cmp.Or(e.Description, "no description")))})
 		// A reboot that has begun takes the start with it.
 		began := !e.NotBefore.IsZero() && !l.S.Time.Before(e.NotBefore)
 		if (ofFailingHost(e) || began) && !sure {
@@ -640,9 +636,9 @@ func scheduledEventFinding(l facts.InstanceIndex, i *snapshot.Instance, events [
 		}
 	}
 	if !sure {
-		f.Confidence = finding.Advice
+		f.Confidence = check.Advice
 	}
-	f.Title = phrase.Title("%s: EC2 has scheduled %s", i.ID, cmp.Or(first.Code, "an event"))
+	f.Title = check.Title("%s: EC2 has scheduled %s", i.ID, cmp.Or(first.Code, "an event"))
 	f.Why = fmt.Sprintf("EC2 has scheduled %s of %s, not before %s.", cmp.Or(first.Code, "an event"), i.ID, atUTC(first.NotBefore))
 	if ofFailingHost(first) {
 		f.Why += " It does so where the host is failing."
@@ -657,14 +653,14 @@ func atUTC(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-func statusCheck(s *facts.View) []finding.Finding {
+func statusCheck(s *check.View) []check.Finding {
 	l := s.Index()
 	suspects, well := l.S.Pending()
 	statuses := map[string]snapshot.InstanceStatus{}
 	for _, status := range s.Statuses {
 		statuses[status.Instance] = status
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	groups := map[string][]snapshot.InstanceStatus{}
 	var order []string
 	for _, i := range suspects {
@@ -683,7 +679,7 @@ func statusCheck(s *facts.View) []finding.Finding {
 			list = append(list, statusUnknown(i.ID, status, known))
 		}
 	}
-	list = finding.Passing(list, s.Cluster.Name, facts.IDs(well))
+	list = check.Passing(list, s.Cluster.Name, check.IDs(well))
 	for _, owner := range order {
 		list = append(list, statusCheckFinding(l, owner, groups[owner]))
 	}
@@ -696,43 +692,43 @@ func impaired(s snapshot.InstanceStatus) bool { return s.System == "impaired" ||
 // passed none.
 func statusOK(s snapshot.InstanceStatus) bool { return s.System == "ok" && s.OS == "ok" }
 
-func statusUnknown(id string, s snapshot.InstanceStatus, known bool) finding.Finding {
+func statusUnknown(id string, s snapshot.InstanceStatus, known bool) check.Finding {
 	message := "EC2 reports no status of " + id
 	if known {
 		message = fmt.Sprintf("EC2 has no result for %s: system %s, instance %s", id, cmp.Or(s.System, "not reported"), cmp.Or(s.OS, "not reported"))
 	}
-	return finding.Unread(id, []string{id}, snapshot.Failure{
+	return check.Unread(id, []string{id}, snapshot.Failure{
 		Source: snapshot.Statuses, Reason: snapshot.NotRead, Message: message,
 	})
 }
 
-func statusCheckFinding(l facts.InstanceIndex, owner string, list []snapshot.InstanceStatus) finding.Finding {
-	f := finding.Finding{Outcome: finding.Fail, Resource: owner}
+func statusCheckFinding(l check.InstanceIndex, owner string, list []snapshot.InstanceStatus) check.Finding {
+	f := check.Finding{Outcome: check.Fail, Resource: owner}
 	system := false
 	const limit = 5
 	for n, s := range list {
 		f.Covers = append(f.Covers, s.Instance)
 		system = system || s.System == "impaired"
 		if n < limit {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: s.Instance, Value: fmt.Sprintf("system status %s, instance status %s", cmp.Or(s.System, "not reported"), cmp.Or(s.OS, "not reported"))})
+			f.Evidence = append(f.Evidence, check.Evidence{What: s.Instance, Value: fmt.Sprintf("system status %s, instance status %s", cmp.Or(s.System, "not reported"), cmp.Or(s.OS, "not reported"))})
 		}
 	}
 	f.Instances = append([]string(nil), f.Covers...)
 	first := list[0].Instance
-	f.Title = phrase.Title("%s %s EC2's status checks", phrase.Subject(f.Covers, "instance"), phrase.Verb(f.Covers, "fails", "fail"))
-	f.Why = fmt.Sprintf("EC2 reports that %s %s impaired: the operating system does not respond.", phrase.Some(f.Covers, 3), phrase.Verb(f.Covers, "is", "are"))
-	f.Fix = finding.Fix{
+	f.Title = check.Title("%s %s EC2's status checks", check.Subject(f.Covers, "instance"), check.Verb(f.Covers, "fails", "fail"))
+	f.Why = fmt.Sprintf("EC2 reports that %s %s impaired: the operating system does not respond.", check.Some(f.Covers, 3), check.Verb(f.Covers, "is", "are"))
+	f.Fix = check.Fix{
 		Text:    "Read the console output of " + first + ": usually the operating system or its network did not start.",
-		Command: command.AWS(l.S, "ec2 get-console-output", "--latest", "--output", "text", "--instance-id", first),
-		Console: link.EC2(l.S, "InstanceDetails:instanceId="+first),
+		Command: l.S.AWSCommand("ec2 get-console-output", "--latest", "--output", "text", "--instance-id", first),
+		Console: l.S.EC2Link("InstanceDetails:instanceId=" + first),
 	}
 	if system {
-		f.Why = fmt.Sprintf("EC2 reports that %s %s impaired: the host or its network is at fault, not what runs on it.", phrase.Some(f.Covers, 3), phrase.Verb(f.Covers, "is", "are"))
+		f.Why = fmt.Sprintf("EC2 reports that %s %s impaired: the host or its network is at fault, not what runs on it.", check.Some(f.Covers, 3), check.Verb(f.Covers, "is", "are"))
 		f.Fix.Text = "Let the group replace " + first + ": another one runs on another host."
-		f.Fix.Command = command.AWS(l.S, "autoscaling terminate-instance-in-auto-scaling-group", "--no-should-decrement-desired-capacity", "--instance-id", first)
+		f.Fix.Command = l.S.AWSCommand("autoscaling terminate-instance-in-auto-scaling-group", "--no-should-decrement-desired-capacity", "--instance-id", first)
 		if i := l.Instances[first]; i == nil || i.Tags["aws:autoscaling:groupName"] == "" {
 			f.Fix.Text = "Replace " + first + ": another one runs on another host."
-			f.Fix.Command = command.AWS(l.S, "ec2 terminate-instances", "--instance-ids", first)
+			f.Fix.Command = l.S.AWSCommand("ec2 terminate-instances", "--instance-ids", first)
 		}
 	}
 	return f

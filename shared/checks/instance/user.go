@@ -11,11 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/node/userdata"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
@@ -23,21 +19,21 @@ import (
 
 // flaw is one thing that is wrong with an instance's user data.
 type flaw struct {
-	sure finding.Confidence
+	sure check.Confidence
 	// titleEnd ends the title: "User data of lt-0a says …".
 	titleEnd string
 	why      string
-	evidence []finding.Evidence
+	evidence []check.Evidence
 	fix      string
 }
 
-func runUserData(s *facts.View) []finding.Finding {
+func runUserData(s *check.View) []check.Finding {
 	st := s.Boot()
 	suspects, well := st.S.Pending()
 	var passed, inDoubt []string
-	var list []finding.Finding
+	var list []check.Finding
 	var order []string
-	groups := map[string]*facts.DecodedUserData{}
+	groups := map[string]*check.DecodedUserData{}
 	flaws := map[string][]flaw{}
 	members := map[string][]*snapshot.Instance{}
 	blind := map[snapshot.Failure][]string{}
@@ -74,10 +70,10 @@ func runUserData(s *facts.View) []finding.Finding {
 			passed = append(passed, i.ID)
 		}
 	}
-	passed = append(passed, facts.IDs(well)...)
-	list = finding.Passing(list, s.Cluster.Name, passed)
+	passed = append(passed, check.IDs(well)...)
+	list = check.Passing(list, s.Cluster.Name, passed)
 	if len(inDoubt) > 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: inDoubt, Evidence: []finding.Evidence{
+		list = append(list, check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: inDoubt, Evidence: []check.Evidence{
 			{What: "User data", Value: "all comparable values match; its scripts do more than can be followed"},
 		}})
 	}
@@ -93,39 +89,39 @@ func runUserData(s *facts.View) []finding.Finding {
 func fromTemplate(list []flaw, why snapshot.Failure) []flaw {
 	list = slices.Clone(list)
 	for k := range list {
-		if list[k].sure == finding.Certain {
-			list[k].sure = finding.Likely
+		if list[k].sure == check.Certain {
+			list[k].sure = check.Likely
 		}
 	}
-	list[0].evidence = append(slices.Clone(list[0].evidence), finding.Evidence{What: "User data of the instance", Value: fmt.Sprintf("not checked: %s %s", why.Call, why.Reason)})
+	list[0].evidence = append(slices.Clone(list[0].evidence), check.Evidence{What: "User data of the instance", Value: fmt.Sprintf("not checked: %s %s", why.Call, why.Reason)})
 	return list
 }
 
 // unlooked are the Unknowns: one for each thing that could not be looked at.
-func unlooked(s *facts.View, blind map[snapshot.Failure][]string) []finding.Finding {
-	var list []finding.Finding
+func unlooked(s *check.View, blind map[snapshot.Failure][]string) []check.Finding {
+	var list []check.Finding
 	for why, instances := range blind {
 		slices.Sort(instances)
-		list = append(list, finding.Unread(s.Cluster.Name, instances, why))
+		list = append(list, check.Unread(s.Cluster.Name, instances, why))
 	}
-	slices.SortFunc(list, func(a, b finding.Finding) int { return slices.Compare(a.Covers, b.Covers) })
+	slices.SortFunc(list, func(a, b check.Finding) int { return slices.Compare(a.Covers, b.Covers) })
 	return list
 }
 
 // strength orders confidences, the strongest first.
-func strength(c finding.Confidence) int {
-	return slices.Index([]finding.Confidence{finding.Certain, finding.Likely, finding.Possible}, c)
+func strength(c check.Confidence) int {
+	return slices.Index([]check.Confidence{check.Certain, check.Likely, check.Possible}, c)
 }
 
-func userDataFinding(st *facts.BootConfig, of []*snapshot.Instance, t *facts.DecodedUserData, flaws []flaw) finding.Finding {
+func userDataFinding(st *check.BootConfig, of []*snapshot.Instance, t *check.DecodedUserData, flaws []flaw) check.Finding {
 	slices.SortStableFunc(flaws, func(a, b flaw) int { return cmp.Compare(strength(a.sure), strength(b.sure)) })
 	first := flaws[0]
 	origin := st.Origin(of[0])
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: origin, Covers: facts.IDs(of), Instances: facts.IDs(of),
-		Title: phrase.Title("User data of %s %s", origin, first.titleEnd),
+	f := check.Finding{
+		Outcome: check.Fail, Resource: origin, Covers: check.IDs(of), Instances: check.IDs(of),
+		Title: check.Title("User data of %s %s", origin, first.titleEnd),
 	}
-	if first.sure != finding.Certain {
+	if first.sure != check.Certain {
 		f.Confidence = first.sure
 	}
 	var why []string
@@ -138,23 +134,23 @@ func userDataFinding(st *facts.BootConfig, of []*snapshot.Instance, t *facts.Dec
 	for n, k := range t.Kinds {
 		kinds[n] = string(k)
 	}
-	f.Evidence = append(f.Evidence, finding.Evidence{What: "User data, read from " + t.From, Value: cmp.Or(phrase.And(kinds), "empty")})
+	f.Evidence = append(f.Evidence, check.Evidence{What: "User data, read from " + t.From, Value: cmp.Or(check.And(kinds), "empty")})
 	f.Evidence = append(f.Evidence, image(st, of[0]))
-	f.Fix = finding.Fix{Text: first.fix, Console: console(st, origin)}
+	f.Fix = check.Fix{Text: first.fix, Console: console(st, origin)}
 	if len(flaws) > 1 {
 		f.Fix.Text = "Correct all of these. " + first.fix
 	}
 	if strings.HasPrefix(origin, "lt-") {
 		f.Resources = []string{of[0].AMI}
 		f.Fix.Text += fmt.Sprintf(" Make a new version of %s, use it in the group, and replace the instances: user data is read at the first start only.", origin)
-		f.Fix.Command = shell.Pipe(command.AWS(st.S, "ec2 describe-launch-template-versions", "--launch-template-id", origin, "--versions", "$Latest",
+		f.Fix.Command = shell.Pipe(st.S.AWSCommand("ec2 describe-launch-template-versions", "--launch-template-id", origin, "--versions", "$Latest",
 			"--query", "LaunchTemplateVersions[0].LaunchTemplateData.UserData", "--output", "text"), "base64 -d")
 	}
 	return f
 }
 
 // image is the evidence of what image an instance runs.
-func image(st *facts.BootConfig, i *snapshot.Instance) finding.Evidence {
+func image(st *check.BootConfig, i *snapshot.Instance) check.Evidence {
 	value := "its name and owner could not be read"
 	if image := st.Images[i.AMI]; image != nil {
 		value = fmt.Sprintf("%s, of %s", image.Name, cmp.Or(image.OwnerAlias, image.Owner))
@@ -164,19 +160,19 @@ func image(st *facts.BootConfig, i *snapshot.Instance) finding.Evidence {
 	if group, _ := st.Nodegroup(i); group != nil && group.AMIType != "" {
 		value += "; AMI type " + group.AMIType
 	}
-	return finding.Evidence{What: "Image " + i.AMI, Value: value}
+	return check.Evidence{What: "Image " + i.AMI, Value: value}
 }
 
-func console(st *facts.BootConfig, origin string) string {
+func console(st *check.BootConfig, origin string) string {
 	if strings.HasPrefix(origin, "lt-") {
-		return link.EC2(st.S, "LaunchTemplateDetails:launchTemplateId="+origin)
+		return st.S.EC2Link("LaunchTemplateDetails:launchTemplateId=" + origin)
 	}
-	return link.EC2(st.S, "InstanceDetails:instanceId="+origin)
+	return st.S.EC2Link("InstanceDetails:instanceId=" + origin)
 }
 
 // judge is what is wrong with an instance's user data. A failure with a source
 // is why it cannot be told; neither means that nothing is wrong.
-func judge(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData) ([]flaw, snapshot.Failure) {
+func judge(st *check.BootConfig, i *snapshot.Instance, t *check.DecodedUserData) ([]flaw, snapshot.Failure) {
 	if t.Err != nil {
 		return nil, t.Undecoded()
 	}
@@ -205,22 +201,22 @@ func judge(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData)
 	found = append(lacking(st, i, t, merges || !known), wrong(st, i, t)...)
 	if len(found) == 0 && t.Calls > 1 {
 		found = append(found, flaw{
-			sure: finding.Possible, titleEnd: "bootstraps more than once",
+			sure: check.Possible, titleEnd: "bootstraps more than once",
 			why:      fmt.Sprintf("It calls the bootstrap script %d times. The last call overwrites the earlier ones, and where EKS adds its own call that is the last.", t.Calls),
-			evidence: []finding.Evidence{{What: "Calls of the bootstrap script", Value: fmt.Sprint(t.Calls)}},
+			evidence: []check.Evidence{{What: "Calls of the bootstrap script", Value: fmt.Sprint(t.Calls)}},
 			fix:      "Keep one call: in a managed node group whose image EKS chooses, EKS's own.",
 		})
 	}
 	return found, snapshot.Failure{}
 }
 
-func familyName(st *facts.BootConfig, i *snapshot.Instance) string {
+func familyName(st *check.BootConfig, i *snapshot.Instance) string {
 	family, _ := st.Family(i)
 	return family
 }
 
 // unread is why it is not known whether EKS adds its own part.
-func unread(st *facts.BootConfig, i *snapshot.Instance) snapshot.Failure {
+func unread(st *check.BootConfig, i *snapshot.Instance) snapshot.Failure {
 	if !st.S.Has(snapshot.Nodegroups) {
 		return st.S.Why(snapshot.Nodegroups)
 	}
@@ -232,11 +228,11 @@ func unread(st *facts.BootConfig, i *snapshot.Instance) snapshot.Failure {
 
 // without judges user data with nothing in it that makes a node join, where
 // EKS adds nothing.
-func without(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData) ([]flaw, snapshot.Failure) {
+func without(st *check.BootConfig, i *snapshot.Instance, t *check.DecodedUserData) ([]flaw, snapshot.Failure) {
 	family, stock := st.Family(i)
 	f := flaw{
-		titleEnd: "has no bootstrap", sure: finding.Likely,
-		evidence: []finding.Evidence{{What: "Bootstrap", Value: "none, and EKS adds none here"}},
+		titleEnd: "has no bootstrap", sure: check.Likely,
+		evidence: []check.Evidence{{What: "Bootstrap", Value: "none, and EKS adds none here"}},
 		fix:      "Add what the image needs to join: " + joinsBy(family) + ".",
 	}
 	who := "It is in no managed node group, so EKS adds none."
@@ -249,7 +245,7 @@ func without(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserDat
 	case !st.S.Has(snapshot.Images):
 		return nil, st.S.Why(snapshot.Images)
 	case t.Empty() && stock && family != "":
-		f.sure, f.titleEnd = finding.Certain, "is empty"
+		f.sure, f.titleEnd = check.Certain, "is empty"
 		f.why = fmt.Sprintf("Nothing names the cluster that %s should join. %s %s is an Amazon image: it knows no cluster by itself.", i.ID, who, i.AMI)
 	case t.Empty():
 		f.titleEnd = "is empty"
@@ -268,13 +264,13 @@ func without(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserDat
 	return []flaw{f}, snapshot.Failure{}
 }
 
-func notTold(t *facts.DecodedUserData, why string) snapshot.Failure {
+func notTold(t *check.DecodedUserData, why string) snapshot.Failure {
 	return snapshot.Failure{Source: snapshot.UserDataOf, Reason: snapshot.NotRead, Message: t.From + ": " + why}
 }
 
 // joinsWithout reports whether a Ready node runs the same image with user data that has no
 // bootstrap: a unit of the image joins.
-func joinsWithout(st *facts.BootConfig, image string) bool {
+func joinsWithout(st *check.BootConfig, image string) bool {
 	return slices.ContainsFunc(st.S.Instances, func(i snapshot.Instance) bool {
 		n := st.Nodes[i.ID]
 		if i.AMI != image || n == nil || !n.Joined() {
@@ -289,7 +285,7 @@ func joinsWithout(st *facts.BootConfig, image string) bool {
 }
 
 // forAnother judges user data for another kind of image.
-func forAnother(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData, merges bool) (flaw, bool) {
+func forAnother(st *check.BootConfig, i *snapshot.Instance, t *check.DecodedUserData, merges bool) (flaw, bool) {
 	family, stock := st.Family(i)
 	want := bootstrapOf(family)
 	if want == "" || t.Has(want) {
@@ -303,29 +299,29 @@ func forAnother(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUser
 		return k == userdata.NodeConfig || k == userdata.Bootstrap || k == userdata.Bottlerocket || k == userdata.Windows
 	})]
 	f := flaw{
-		sure: finding.Likely, titleEnd: "is for another kind of image",
+		sure: check.Likely, titleEnd: "is for another kind of image",
 		why:      fmt.Sprintf("It has a %s, but %s is %s, which joins with %s.", kind, i.AMI, family, joinsBy(family)),
-		evidence: []finding.Evidence{{What: "Bootstrap", Value: string(kind)}},
+		evidence: []check.Evidence{{What: "Bootstrap", Value: string(kind)}},
 		fix:      "Use " + joinsBy(family) + ".",
 	}
-	if kind == userdata.Bootstrap && family == facts.FamilyAL2023 {
+	if kind == userdata.Bootstrap && family == check.FamilyAL2023 {
 		f.why += " Its bootstrap.sh only prints that it was removed, and exits."
 	}
 	if stock && len(t.Scripted) == 0 {
-		f.sure = finding.Certain
+		f.sure = check.Certain
 	}
 	return f, true
 }
 
 func bootstrapOf(family string) userdata.Kind {
 	switch family {
-	case facts.FamilyAL2023:
+	case check.FamilyAL2023:
 		return userdata.NodeConfig
-	case facts.FamilyAL2, facts.FamilyUbuntu:
+	case check.FamilyAL2, check.FamilyUbuntu:
 		return userdata.Bootstrap
-	case facts.FamilyBottlerocket:
+	case check.FamilyBottlerocket:
 		return userdata.Bottlerocket
-	case facts.FamilyWindows:
+	case check.FamilyWindows:
 		return userdata.Windows
 	}
 	return ""
@@ -334,39 +330,39 @@ func bootstrapOf(family string) userdata.Kind {
 // joinsBy is what makes an image of a family join.
 func joinsBy(family string) string {
 	switch family {
-	case facts.FamilyAL2023:
+	case check.FamilyAL2023:
 		return "a NodeConfig (name, apiServerEndpoint, certificateAuthority and cidr of the cluster)"
-	case facts.FamilyAL2, facts.FamilyUbuntu:
+	case check.FamilyAL2, check.FamilyUbuntu:
 		return "a call of /etc/eks/bootstrap.sh with the cluster's name"
-	case facts.FamilyBottlerocket:
+	case check.FamilyBottlerocket:
 		return "settings.kubernetes in TOML (cluster-name, api-server, cluster-certificate)"
-	case facts.FamilyWindows:
+	case check.FamilyWindows:
 		return "a call of Start-EKSBootstrap.ps1 with -EKSClusterName"
 	}
 	return "the bootstrap of its family, with the cluster's name, endpoint and certificate authority"
 }
 
 // refused are the faults for which the image's reader takes nothing at all.
-func refused(t *facts.DecodedUserData, family string) []flaw {
+func refused(t *check.DecodedUserData, family string) []flaw {
 	var list []flaw
 	for _, fault := range t.Faults {
-		sure := finding.Likely
+		sure := check.Likely
 		switch fault.Kind {
 		case userdata.BadMIME, userdata.BadYAML, userdata.BadVersion, userdata.BadKind, userdata.BadType:
 			// nodeadm refuses the whole user data for one bad part.
-			if family == facts.FamilyAL2023 || family == facts.FamilyBottlerocket && fault.Kind == userdata.BadType {
-				sure = finding.Certain
+			if family == check.FamilyAL2023 || family == check.FamilyBottlerocket && fault.Kind == userdata.BadType {
+				sure = check.Certain
 			}
-			if t.Has(userdata.Bootstrap) && fault.Kind == userdata.BadMIME && family != facts.FamilyAL2023 {
+			if t.Has(userdata.Bootstrap) && fault.Kind == userdata.BadMIME && family != check.FamilyAL2023 {
 				continue // cloud-init finds the script all the same
 			}
 		case userdata.BadTOML:
-			if family == facts.FamilyBottlerocket {
-				sure = finding.Certain
+			if family == check.FamilyBottlerocket {
+				sure = check.Certain
 			}
 		}
-		if sure == finding.Certain && slices.Contains(t.Scripted, "nodeadm") {
-			sure = finding.Likely // a script may give nodeadm another configuration
+		if sure == check.Certain && slices.Contains(t.Scripted, "nodeadm") {
+			sure = check.Likely // a script may give nodeadm another configuration
 		}
 		where := fault.Detail
 		if fault.Line > 0 {
@@ -378,7 +374,7 @@ func refused(t *facts.DecodedUserData, family string) []flaw {
 		list = append(list, flaw{
 			sure: sure, titleEnd: "cannot be read: " + fault.Detail,
 			why:      fmt.Sprintf("The instance applies nothing from it: %s.", where),
-			evidence: []finding.Evidence{{What: string(fault.Kind), Value: where}},
+			evidence: []check.Evidence{{What: string(fault.Kind), Value: where}},
 			fix:      "Correct it: " + where + ".",
 		})
 	}
@@ -387,7 +383,7 @@ func refused(t *facts.DecodedUserData, family string) []flaw {
 
 // trust is how sure a verdict on a setting can be: what a script may change
 // after it, or an image may read otherwise, is not certain.
-func trust(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData) finding.Confidence {
+func trust(st *check.BootConfig, i *snapshot.Instance, t *check.DecodedUserData) check.Confidence {
 	family, _ := st.Family(i)
 	followed := !slices.ContainsFunc(t.Scripted, func(s string) bool { return s != "a script from elsewhere" })
 	alone := !t.Has(userdata.NodeConfig) || !t.Has(userdata.Bootstrap)
@@ -399,14 +395,14 @@ func trust(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData)
 	// in CreateFleet (EC2 API reference, FleetLaunchTemplateOverridesRequest UserData).
 	others := t.From != i.ID && i.Tags["aws:autoscaling:groupName"] == "" && i.Tags["karpenter.sh/nodepool"] == ""
 	if draft || others || family == "" || t.Branch || t.Calls > 1 || t.Later > 0 || t.Nested || !followed || !alone {
-		return finding.Likely
+		return check.Likely
 	}
-	return finding.Certain
+	return check.Certain
 }
 
 // lacking are required settings that are not there. Added reports whether EKS may
 // add its own part to what is seen.
-func lacking(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData, added bool) []flaw {
+func lacking(st *check.BootConfig, i *snapshot.Instance, t *check.DecodedUserData, added bool) []flaw {
 	type field struct {
 		name string
 		is   userdata.Setting
@@ -438,25 +434,25 @@ func lacking(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserDat
 	}
 	sure := trust(st, i, t)
 	if _, stock := st.Family(i); !stock {
-		sure = finding.Likely // an image of one's own may have the rest in itself
+		sure = check.Likely // an image of one's own may have the rest in itself
 	}
 	return []flaw{{
-		sure: sure, titleEnd: "lacks " + phrase.And(lost),
-		why:      fmt.Sprintf("%s has no %s, without which %s does not start to join.", where, phrase.And(lost), i.ID),
-		evidence: []finding.Evidence{{What: where, Value: "lacks " + phrase.And(lost)}},
-		fix:      fmt.Sprintf("Add %s to %s.", phrase.And(lost), where),
+		sure: sure, titleEnd: "lacks " + check.And(lost),
+		why:      fmt.Sprintf("%s has no %s, without which %s does not start to join.", where, check.And(lost), i.ID),
+		evidence: []check.Evidence{{What: where, Value: "lacks " + check.And(lost)}},
+		fix:      fmt.Sprintf("Add %s to %s.", check.And(lost), where),
 	}}
 }
 
 // wrong are settings that are not the cluster's.
-func wrong(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData) []flaw {
+func wrong(st *check.BootConfig, i *snapshot.Instance, t *check.DecodedUserData) []flaw {
 	cluster := st.S.Cluster
 	trust := trust(st, i, t)
 	var list []flaw
 	if t.Name.Known() && t.Name.Value != "" && cluster.Name != "" && t.Name.Value != cluster.Name {
 		sure := trust
 		if !st.Belongs(i) {
-			sure = finding.Likely
+			sure = check.Likely
 		}
 		list = append(list, differs(sure, "cluster name", shortened(t.Name.Value), cluster.Name,
 			"It joins another cluster, and its token is for that one"))
@@ -468,13 +464,13 @@ func wrong(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData)
 	if t.Endpoint.Known() && t.Endpoint.Value != "" && cluster.Endpoint != "" && !sameEndpoint(t.Endpoint.Value, cluster.Endpoint) {
 		sure := trust
 		if proxy = !strings.Contains(endpointHost(t.Endpoint.Value), ".eks."); proxy {
-			sure = finding.Likely // a user's name for the endpoint, or a proxy before it
+			sure = check.Likely // a user's name for the endpoint, or a proxy before it
 		}
 		list = append(list, differs(sure, "endpoint", shortened(t.Endpoint.Value), cluster.Endpoint, "It calls a different address than the cluster's"))
 	}
 	if f, ok := authority(st, t, trust); ok {
 		if proxy {
-			f.sure = finding.Likely
+			f.sure = check.Likely
 		}
 		list = append(list, f)
 	}
@@ -486,11 +482,11 @@ func wrong(st *facts.BootConfig, i *snapshot.Instance, t *facts.DecodedUserData)
 	return list
 }
 
-func differs(sure finding.Confidence, what, got, want, meaning string) flaw {
+func differs(sure check.Confidence, what, got, want, meaning string) flaw {
 	return flaw{
 		sure: sure, titleEnd: fmt.Sprintf("has the wrong %s", what),
 		why:      fmt.Sprintf("%s: the %s in it is %s, and the cluster's is %s.", meaning, what, got, want),
-		evidence: []finding.Evidence{{What: "The " + what + " in user data", Value: got}, {What: "The " + what + " of the cluster", Value: want}},
+		evidence: []check.Evidence{{What: "The " + what + " in user data", Value: got}, {What: "The " + what + " of the cluster", Value: want}},
 		fix:      fmt.Sprintf("Set the %s to %s.", what, want),
 	}
 }
@@ -522,7 +518,7 @@ func sameEndpoint(a, b string) bool {
 }
 
 // authority compares certificates, not text. More than one may be given.
-func authority(st *facts.BootConfig, t *facts.DecodedUserData, trust finding.Confidence) (flaw, bool) {
+func authority(st *check.BootConfig, t *check.DecodedUserData, trust check.Confidence) (flaw, bool) {
 	want := userdata.Certificates(st.S.Cluster.CA)
 	if !t.CA.Known() || t.CA.Value == "" || len(want) == 0 {
 		return flaw{}, false
@@ -548,7 +544,7 @@ func fingerprint(der []byte) string {
 // serviceRange compares the range of services. Of the same family it only
 // makes the address of the cluster's DNS: the node may join, and its pods
 // resolve nothing.
-func serviceRange(t *facts.DecodedUserData, want netip.Prefix, trust finding.Confidence) (flaw, bool) {
+func serviceRange(t *check.DecodedUserData, want netip.Prefix, trust check.Confidence) (flaw, bool) {
 	if !t.ServiceCIDR.Known() || t.ServiceCIDR.Value == "" {
 		return flaw{}, false
 	}
@@ -561,7 +557,7 @@ func serviceRange(t *facts.DecodedUserData, want netip.Prefix, trust finding.Con
 	case got.Addr().Is4() != want.Addr().Is4():
 		return differs(trust, "service range", got.String(), want.String(), "The kubelet uses the node's address of the wrong family"), true
 	}
-	return differs(finding.Likely, "service range", got.String(), want.String(), "The kubelet gives pods a DNS address that does not exist"), true
+	return differs(check.Likely, "service range", got.String(), want.String(), "The kubelet gives pods a DNS address that does not exist"), true
 }
 
 // ipFamily compares the family that bootstrap.sh works with, where it asks EKS nothing: it
@@ -569,7 +565,7 @@ func serviceRange(t *facts.DecodedUserData, want netip.Prefix, trust finding.Con
 // github.com/awslabs/amazon-eks-ami: "Using IP family"), and decides which address of the
 // node the kubelet reports and where pods look for the cluster's DNS. With ipv6 it ends
 // where neither --service-ipv6-cidr nor --dns-cluster-ip is given.
-func ipFamily(t *facts.DecodedUserData, six bool, trust finding.Confidence) (flaw, bool) {
+func ipFamily(t *check.DecodedUserData, six bool, trust check.Confidence) (flaw, bool) {
 	if !t.Has(userdata.Bootstrap) || t.Has(userdata.NodeConfig) || t.Family.Computed || t.ServiceCIDR.Computed {
 		return flaw{}, false
 	}
@@ -583,7 +579,7 @@ func ipFamily(t *facts.DecodedUserData, six bool, trust finding.Confidence) (fla
 	f := flaw{
 		sure: trust, titleEnd: "is for the other IP family",
 		why:      fmt.Sprintf("bootstrap.sh gets the endpoint and the certificate authority, so it does not query EKS and sets the node up for %s; the cluster's family is %s. The kubelet reports an address of the wrong family.", got, want),
-		evidence: []finding.Evidence{{What: "IP family of bootstrap.sh", Value: cmp.Or(t.Family.Value, "ipv4, as --ip-family is not set")}, {What: "IP family of the cluster", Value: want}},
+		evidence: []check.Evidence{{What: "IP family of bootstrap.sh", Value: cmp.Or(t.Family.Value, "ipv4, as --ip-family is not set")}, {What: "IP family of the cluster", Value: want}},
 		fix:      fix,
 	}
 	switch {
@@ -633,7 +629,7 @@ func bundleOf(c snapshot.Cluster) (bundle, bool) {
 
 // trusts reports whether user data names the authority that signs, and another one of the
 // bundle.
-func (b bundle) trusts(t *facts.DecodedUserData) (active, other bool) {
+func (b bundle) trusts(t *check.DecodedUserData) (active, other bool) {
 	for _, c := range userdata.Authorities(t.CA.Value) {
 		active = active || bytes.Equal(c, b.active)
 		other = other || slices.ContainsFunc(b.others, func(o []byte) bool { return bytes.Equal(o, c) })
@@ -641,17 +637,17 @@ func (b bundle) trusts(t *facts.DecodedUserData) (active, other bool) {
 	return active, other
 }
 
-func runClusterCA(s *facts.View) []finding.Finding {
+func runClusterCA(s *check.View) []check.Finding {
 	b, two := bundleOf(s.Cluster)
 	st := s.Boot()
 	suspects, well := st.S.Pending()
-	passed := append(facts.IDs(well), s.Cluster.Name)
+	passed := append(check.IDs(well), s.Cluster.Name)
 	if !two {
-		return []finding.Finding{{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: append(passed, facts.IDs(suspects)...)}}
+		return []check.Finding{{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: append(passed, check.IDs(suspects)...)}}
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	blind := map[snapshot.Failure][]string{}
-	g := facts.NewGrouped(st)
+	g := check.NewGrouped(st)
 	for _, i := range suspects {
 		t, why := st.Data(i)
 		switch {
@@ -675,15 +671,15 @@ func runClusterCA(s *facts.View) []finding.Finding {
 	for origin, of := range g.All() {
 		i := st.Instances[of[0]]
 		t, _ := st.Data(i)
-		told[origin], told[facts.TemplateOf(i).ID] = true, true
+		told[origin], told[check.TemplateOf(i).ID] = true, true
 		list = append(list, userDataFinding(st, instancesOf(st, of), t, []flaw{b.flaw(trust(st, i, t), t)}))
 	}
 	list = append(list, b.templates(st, told)...)
 	list = append(list, unlooked(s, blind)...)
-	return append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
+	return append(list, check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: passed})
 }
 
-func instancesOf(st *facts.BootConfig, ids []string) []*snapshot.Instance {
+func instancesOf(st *check.BootConfig, ids []string) []*snapshot.Instance {
 	list := make([]*snapshot.Instance, len(ids))
 	for n, id := range ids {
 		list[n] = st.Instances[id]
@@ -692,7 +688,7 @@ func instancesOf(st *facts.BootConfig, ids []string) []*snapshot.Instance {
 }
 
 // flaw is user data without the authority that signs.
-func (b bundle) flaw(sure finding.Confidence, t *facts.DecodedUserData) flaw {
+func (b bundle) flaw(sure check.Confidence, t *check.DecodedUserData) flaw {
 	what := "a retired authority"
 	if b.successor {
 		what = "a successor authority"
@@ -701,7 +697,7 @@ func (b bundle) flaw(sure finding.Confidence, t *facts.DecodedUserData) flaw {
 	return flaw{
 		sure: sure, titleEnd: "trusts only " + what,
 		why:      fmt.Sprintf("The certificate authority in it is %s, and the cluster's endpoint has a certificate of %s: the kubelet does not trust it.", fingerprint(got[0]), fingerprint(b.active)),
-		evidence: []finding.Evidence{{What: "The certificate authority in user data", Value: fingerprint(got[0])}, {What: "The active certificate authority", Value: fingerprint(b.active)}},
+		evidence: []check.Evidence{{What: "The certificate authority in user data", Value: fingerprint(got[0])}, {What: "The active certificate authority", Value: fingerprint(b.active)}},
 		fix:      "Set the certificate authority to the cluster's whole bundle (certificateAuthority.data).",
 	}
 }
@@ -709,8 +705,8 @@ func (b bundle) flaw(sure finding.Confidence, t *facts.DecodedUserData) flaw {
 // templates is the advice on launch templates that trust one of two authorities: those
 // without the successor break when it is activated, those without the active one with the
 // next launch.
-func (b bundle) templates(st *facts.BootConfig, told map[string]bool) []finding.Finding {
-	var list []finding.Finding
+func (b bundle) templates(st *check.BootConfig, told map[string]bool) []check.Finding {
+	var list []check.Finding
 	for n := range st.S.LaunchTemplates {
 		lt := &st.S.LaunchTemplates[n]
 		t := st.TemplateData(lt)
@@ -724,24 +720,24 @@ func (b bundle) templates(st *facts.BootConfig, told map[string]bool) []finding.
 		told[lt.ID] = true
 		name := cmp.Or(lt.Name, lt.ID)
 		nodes := startedFrom(st, lt.ID)
-		f := finding.Finding{
-			Outcome: finding.Fail, Confidence: finding.Advice, Resource: lt.ID, Covers: []string{lt.ID}, Resources: []string{lt.ID, st.S.Cluster.Name},
-			Title: phrase.Title("%s will not trust %s once its new authority is active", name, st.S.Cluster.Name),
+		f := check.Finding{
+			Outcome: check.Fail, Confidence: check.Advice, Resource: lt.ID, Covers: []string{lt.ID}, Resources: []string{lt.ID, st.S.Cluster.Name},
+			Title: check.Title("%s will not trust %s once its new authority is active", name, st.S.Cluster.Name),
 			Why: fmt.Sprintf("%s has a successor certificate authority. Version %s of launch template %s (%s) trusts only the present one: when the successor is activated, by someone or by EKS itself before the present one expires, new nodes from it do not join, and joined ones lose the endpoint.",
 				st.S.Cluster.Name, lt.Version, name, lt.ID),
-			Evidence: []finding.Evidence{
+			Evidence: []check.Evidence{
 				{What: lt.ID + " version " + lt.Version, Value: fingerprint(userdata.Authorities(t.CA.Value)[0])},
 				{What: "Bundle of " + st.S.Cluster.Name, Value: fingerprint(b.active) + " (active), " + fingerprint(b.others[0])},
-				{What: "Instances from it", Value: cmp.Or(phrase.Some(nodes, 5), "none")},
+				{What: "Instances from it", Value: cmp.Or(check.Some(nodes, 5), "none")},
 			},
-			Fix: finding.Fix{
+			Fix: check.Fix{
 				Text:    "Create a version with the cluster's whole bundle (the command prints it), use it in the group, and replace the nodes before the successor is activated. In a node group whose image EKS chooses, update the node group.",
-				Command: command.AWS(st.S, "eks describe-cluster", "--name", st.S.Cluster.Name, "--query", "cluster.certificateAuthority.data", "--output", "text"),
-				Console: link.EC2(st.S, "LaunchTemplateDetails:launchTemplateId="+lt.ID),
+				Command: st.S.AWSCommand("eks describe-cluster", "--name", st.S.Cluster.Name, "--query", "cluster.certificateAuthority.data", "--output", "text"),
+				Console: st.S.EC2Link("LaunchTemplateDetails:launchTemplateId=" + lt.ID),
 			},
 		}
 		if !active {
-			f.Title = phrase.Title("%s does not trust the authority that signs for %s", name, st.S.Cluster.Name)
+			f.Title = check.Title("%s does not trust the authority that signs for %s", name, st.S.Cluster.Name)
 			f.Why = fmt.Sprintf("Version %s of launch template %s (%s) trusts only a certificate authority that does not sign for %s: the next nodes from it do not join.", lt.Version, name, lt.ID, st.S.Cluster.Name)
 		}
 		list = append(list, f)
@@ -750,23 +746,23 @@ func (b bundle) templates(st *facts.BootConfig, told map[string]bool) []finding.
 }
 
 // startedFrom are the instances that run from a launch template.
-func startedFrom(st *facts.BootConfig, template string) []string {
+func startedFrom(st *check.BootConfig, template string) []string {
 	var ids []string
 	for n := range st.S.Instances {
-		if i := &st.S.Instances[n]; !i.Ended() && facts.TemplateOf(i).ID == template {
+		if i := &st.S.Instances[n]; !i.Ended() && check.TemplateOf(i).ID == template {
 			ids = append(ids, i.ID)
 		}
 	}
 	return ids
 }
 
-func runClusterTag(s *facts.View) []finding.Finding {
+func runClusterTag(s *check.View) []check.Finding {
 	st := s.Boot()
 	tag := "kubernetes.io/cluster/" + s.Cluster.Name
 	suspects, well := st.S.Pending()
-	passed := facts.IDs(well)
+	passed := check.IDs(well)
 	blind := map[snapshot.Failure][]string{}
-	g := facts.NewGrouped(st)
+	g := check.NewGrouped(st)
 	g.Of = func(i *snapshot.Instance) string {
 		if group := i.Tags["aws:autoscaling:groupName"]; group != "" {
 			return group
@@ -788,25 +784,25 @@ func runClusterTag(s *facts.View) []finding.Finding {
 			g.Add(i)
 		}
 	}
-	var list []finding.Finding
-	list = finding.Passing(list, s.Cluster.Name, passed)
+	var list []check.Finding
+	list = check.Passing(list, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for resource, of := range g.All() {
-		f := finding.Finding{
-			Outcome: finding.Fail, Resource: resource, Covers: of, Instances: of,
-			Title: phrase.Title("%s %s no tag of cluster %s", phrase.Subject(of, "instance"), phrase.Verb(of, "has", "have"), s.Cluster.Name),
+		f := check.Finding{
+			Outcome: check.Fail, Resource: resource, Covers: of, Instances: of,
+			Title: check.Title("%s %s no tag of cluster %s", check.Subject(of, "instance"), check.Verb(of, "has", "have"), s.Cluster.Name),
 			Why: fmt.Sprintf("%s %s not tagged %s. The cloud provider and the network plugin use this tag to find the cluster's instances; outside managed node groups only the group's own template sets it.",
-				phrase.Some(of, 3), phrase.Verb(of, "is", "are"), tag),
-			Evidence: []finding.Evidence{{What: "Tags of " + of[0], Value: tagKeys(st.Instances[of[0]])}},
-			Fix: finding.Fix{
-				Text:    fmt.Sprintf("Tag %s with %s = owned.", phrase.Subject(of, "instance"), tag),
-				Command: command.AWS(s, "ec2 create-tags", "--resources", of[:min(len(of), 20)], "--tags", fmt.Sprintf("Key=%s,Value=owned", tag)),
-				Console: link.EC2(s, "InstanceDetails:instanceId="+of[0]),
+				check.Some(of, 3), check.Verb(of, "is", "are"), tag),
+			Evidence: []check.Evidence{{What: "Tags of " + of[0], Value: tagKeys(st.Instances[of[0]])}},
+			Fix: check.Fix{
+				Text:    fmt.Sprintf("Tag %s with %s = owned.", check.Subject(of, "instance"), tag),
+				Command: s.AWSCommand("ec2 create-tags", "--resources", of[:min(len(of), 20)], "--tags", fmt.Sprintf("Key=%s,Value=owned", tag)),
+				Console: s.EC2Link("InstanceDetails:instanceId=" + of[0]),
 			},
 		}
 		if resource != of[0] {
-			f.Fix.Text = fmt.Sprintf("Tag group %s with %s = owned, propagated at launch, and %s too.", resource, tag, phrase.Subject(of, "instance"))
-			f.Fix.Command = shell.All(command.AWS(s, "autoscaling create-or-update-tags", "--tags",
+			f.Fix.Text = fmt.Sprintf("Tag group %s with %s = owned, propagated at launch, and %s too.", resource, tag, check.Subject(of, "instance"))
+			f.Fix.Command = shell.All(s.AWSCommand("autoscaling create-or-update-tags", "--tags",
 				fmt.Sprintf("ResourceId=%s,ResourceType=auto-scaling-group,Key=%s,Value=owned,PropagateAtLaunch=true", resource, tag)), f.Fix.Command)
 		}
 		list = append(list, f)
@@ -820,5 +816,5 @@ func tagKeys(i *snapshot.Instance) string {
 	if len(keys) == 0 {
 		return "none"
 	}
-	return phrase.Some(keys, 20)
+	return check.Some(keys, 20)
 }

@@ -9,12 +9,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/facts/zones"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/address"
 	"rollcall/shared/network/branch"
 	"rollcall/shared/node/scheduling"
@@ -72,28 +67,28 @@ const (
 //	or its subnet has no address                                Fail
 //	or neither                                                  Fail, possible
 //	where other resources lack too                              possible
-func runBranchInterfaces(s *facts.View) []finding.Finding {
+func runBranchInterfaces(s *check.View) []check.Finding {
 	b := newBranchScope(s)
 	if !s.Has(snapshot.WaitingPods) {
-		var v finding.Verdicts
+		var v check.Verdicts
 		if b.used() {
 			v.Unknown(s.Cluster.Name, []string{s.Cluster.Name}, s.Why(snapshot.WaitingPods))
 		}
 		return v.Findings()
 	}
-	pass := finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Evidence: b.trunkEvidence()}
+	pass := check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Evidence: b.trunkEvidence()}
 	for _, n := range s.Subnets {
 		pass.Covers = append(pass.Covers, n.ID)
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	switch pods, doubt := b.unscheduled(); {
 	case len(pods) > 0 && !s.Has(snapshot.Nodes) && b.whyNoNode() == trunkMissing:
 		// Whether a node has one is not known.
-		list = append(list, finding.Unread(s.Cluster.Name, []string{s.Cluster.Name}, s.Why(snapshot.Nodes)))
+		list = append(list, check.Unread(s.Cluster.Name, []string{s.Cluster.Name}, s.Why(snapshot.Nodes)))
 	case len(pods) > 0:
 		f := b.noNodeHas(pods)
 		if doubt {
-			f.Confidence = finding.Possible
+			f.Confidence = check.Possible
 		}
 		list = append(list, f)
 	}
@@ -109,7 +104,7 @@ func runBranchInterfaces(s *facts.View) []finding.Finding {
 
 // branchScope is what is known of branch interfaces in the cluster.
 type branchScope struct {
-	s     *facts.View
+	s     *check.View
 	nodes map[string]snapshot.Node // by name
 	trunk map[string]*snapshot.Trunk
 	kinds map[string]string // instance types, by instance
@@ -117,7 +112,7 @@ type branchScope struct {
 	carried map[string]int
 }
 
-func newBranchScope(s *facts.View) *branchScope {
+func newBranchScope(s *check.View) *branchScope {
 	b := &branchScope{s: s, nodes: map[string]snapshot.Node{}, trunk: map[string]*snapshot.Trunk{}, kinds: map[string]string{}, carried: map[string]int{}}
 	for _, i := range s.Instances {
 		b.kinds[i.ID] = i.Type
@@ -144,7 +139,7 @@ func (b *branchScope) used() bool {
 // interfaces; doubt reports whether nodes lack other things too, for all of them.
 func (b *branchScope) unscheduled() (pods []*snapshot.WaitingPod, doubt bool) {
 	doubt = true
-	for _, w := range facts.Unschedulable(b.s, branchPatience) {
+	for _, w := range check.Unschedulable(b.s, branchPatience) {
 		if !w.AsksFor(branch.Resource) {
 			continue
 		}
@@ -165,7 +160,7 @@ func (b *branchScope) unscheduled() (pods []*snapshot.WaitingPod, doubt bool) {
 }
 
 // noNodeHas tells why no node has a branch interface for pods.
-func (b *branchScope) noNodeHas(pods []*snapshot.WaitingPod) finding.Finding {
+func (b *branchScope) noNodeHas(pods []*snapshot.WaitingPod) check.Finding {
 	reason := b.whyNoNode()
 	var names []string
 	var asked []time.Time
@@ -174,7 +169,7 @@ func (b *branchScope) noNodeHas(pods []*snapshot.WaitingPod) finding.Finding {
 	}
 	f := b.finding(reason, names, slices.MinFunc(asked, time.Time.Compare))
 	f.Covers = append([]string{b.s.Cluster.Name}, b.claims()...)
-	f.Evidence = append([]finding.Evidence{{What: pods[0].Key(), Value: "waiting since " + phrase.ClockTime(pods[0].Since()) + ": " + phrase.Clip(pods[0].Scheduled.Message)}}, f.Evidence...)
+	f.Evidence = append([]check.Evidence{{What: pods[0].Key(), Value: "waiting since " + check.ClockTime(pods[0].Since()) + ": " + check.Clip(pods[0].Scheduled.Message)}}, f.Evidence...)
 	return f
 }
 
@@ -206,7 +201,7 @@ func (b *branchScope) hosts() []snapshot.Node {
 
 func (b *branchScope) carriesNone(n snapshot.Node) bool {
 	most, known := branch.Limit(b.kinds[n.Instance])
-	return known && most == 0 || facts.UnsupportedByController(b.s, n.Name) != nil || n.Labels["vpc.amazonaws.com/has-trunk-attached"] == "not-supported"
+	return known && most == 0 || check.UnsupportedByController(b.s, n.Name) != nil || n.Labels["vpc.amazonaws.com/has-trunk-attached"] == "not-supported"
 }
 
 // refused is the newest event of the controller about a trunk that it could not make,
@@ -228,7 +223,7 @@ func (b *branchScope) claims() []string {
 	var keys []string
 	for _, c := range b.s.NodeClaims {
 		if i := c.Conditions["Initialized"]; i.Status != "True" && strings.Contains(i.Message, branch.Resource) {
-			keys = append(keys, facts.ClaimKey(c.Name))
+			keys = append(keys, check.ClaimKey(c.Name))
 		}
 	}
 	return keys
@@ -237,7 +232,7 @@ func (b *branchScope) claims() []string {
 // unserved are the findings on pods that a node took and that have no branch
 // interface: one for each subnet without addresses, one for the trunks that are
 // full, one for the rest.
-func (b *branchScope) unserved() []finding.Finding {
+func (b *branchScope) unserved() []check.Finding {
 	type group struct {
 		reason noBranch
 		subnet string
@@ -265,7 +260,7 @@ func (b *branchScope) unserved() []finding.Finding {
 	slices.SortFunc(order, func(x, y group) int {
 		return cmp.Or(cmp.Compare(x.reason, y.reason), strings.Compare(x.subnet, y.subnet))
 	})
-	var list []finding.Finding
+	var list []check.Finding
 	for _, g := range order {
 		var names, hosts []string
 		var since []time.Time
@@ -309,64 +304,64 @@ func (b *branchScope) empty(subnet string) bool {
 const vpcResourcePolicy = "AmazonEKSVPCResourceController"
 
 // finding is what is said of pods that wait for one reason.
-func (b *branchScope) finding(reason noBranch, pods []string, since time.Time) finding.Finding {
+func (b *branchScope) finding(reason noBranch, pods []string, since time.Time) check.Finding {
 	slices.Sort(pods)
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: b.s.Cluster.Name, Covers: []string{b.s.Cluster.Name}, Unconditional: true,
+	f := check.Finding{
+		Outcome: check.Fail, Resource: b.s.Cluster.Name, Covers: []string{b.s.Cluster.Name}, Unconditional: true,
 		Pods: pods[:min(len(pods), zones.MostPods)], Since: since, Evidence: b.trunkEvidence(),
 	}
-	wait := fmt.Sprintf("%s %s for a branch interface (%s), which a SecurityGroupPolicy gives %s", phrase.Some(pods, 2), phrase.Plural(len(pods), "waits", "wait"), branch.Resource, phrase.Plural(len(pods), "it", "them"))
-	who := phrase.Subject(pods, "pod")
+	wait := fmt.Sprintf("%s %s for a branch interface (%s), which a SecurityGroupPolicy gives %s", check.Some(pods, 2), check.Plural(len(pods), "waits", "wait"), branch.Resource, check.Plural(len(pods), "it", "them"))
+	who := check.Subject(pods, "pod")
 	switch reason {
 	case trunkNotAsked:
-		f.Resource = facts.AWSNode
-		f.Title = phrase.Title("aws-node requests no trunk interface, and %s %s one", who, phrase.Plural(len(pods), "needs", "need"))
+		f.Resource = check.AWSNode
+		f.Title = check.Title("aws-node requests no trunk interface, and %s %s one", who, check.Plural(len(pods), "needs", "need"))
 		f.Why = wait + ". No node has any: ENABLE_POD_ENI of aws-node is not true, so no trunk interface is created."
-		f.Fix = finding.Fix{
+		f.Fix = check.Fix{
 			Text:    "Set ENABLE_POD_ENI (of the managed add-on in its configuration values). A node whose interfaces are all in use gets no trunk: replace such nodes.",
-			Command: shell.Command("kubectl", "-n", "kube-system", "set", "env", "daemonset", "aws-node", "ENABLE_POD_ENI=true"), Console: link.Cluster(b.s),
+			Command: shell.Command("kubectl", "-n", "kube-system", "set", "env", "daemonset", "aws-node", "ENABLE_POD_ENI=true"), Console: b.s.ClusterLink(),
 		}
 	case trunkRefused:
 		event := b.refused()
 		f.Resource = cmp.Or(b.s.Cluster.Role, b.s.Cluster.Name)
-		f.Title = phrase.Title("No trunk interface can be created, and %s %s one", who, phrase.Plural(len(pods), "needs", "need"))
+		f.Title = check.Title("No trunk interface can be created, and %s %s one", who, check.Plural(len(pods), "needs", "need"))
 		f.Why = fmt.Sprintf("%s. No node has any: EC2 refused the trunk interface of %s.", wait, event.Node)
-		f.Evidence = append([]finding.Evidence{{What: "Event of " + event.Node, Value: event.Reason + ": " + phrase.Clip(event.Message)}}, f.Evidence...)
-		f.Fix = finding.Fix{Text: fmt.Sprintf("Attach %s to the cluster's role: EKS uses it to create trunk interfaces.", vpcResourcePolicy), Console: link.Cluster(b.s)}
+		f.Evidence = append([]check.Evidence{{What: "Event of " + event.Node, Value: event.Reason + ": " + check.Clip(event.Message)}}, f.Evidence...)
+		f.Fix = check.Fix{Text: fmt.Sprintf("Attach %s to the cluster's role: EKS uses it to create trunk interfaces.", vpcResourcePolicy), Console: b.s.ClusterLink()}
 		if role := b.s.Cluster.Role; role != "" {
-			f.Fix.Console = link.Role(b.s, role)
-			f.Fix.Command = command.AWS(b.s, "iam attach-role-policy", "--role-name", role[strings.LastIndex(role, "/")+1:],
+			f.Fix.Console = b.s.RoleLink(role)
+			f.Fix.Command = b.s.AWSCommand("iam attach-role-policy", "--role-name", role[strings.LastIndex(role, "/")+1:],
 				"--policy-arn", fmt.Sprintf("arn:%s:iam::aws:policy/%s", cmp.Or(b.s.Partition, "aws"), vpcResourcePolicy))
 		}
 	case trunkUnsupported:
-		f.Title = phrase.Title("No instance type here supports branch interfaces")
-		f.Why = fmt.Sprintf("%s. The nodes are %s: no such instance has a trunk interface.", wait, phrase.And(b.types()))
+		f.Title = check.Title("No instance type here supports branch interfaces")
+		f.Why = fmt.Sprintf("%s. The nodes are %s: no such instance has a trunk interface.", wait, check.And(b.types()))
 		f.Evidence = append(b.unsupportedEvidence(), f.Evidence...)
-		f.Fix = finding.Fix{Text: "Use types that support branch interfaces" + b.exceptUnsupported() + ": most of the Nitro system (m5.large 9, m5.xlarge 18, c6i.4xlarge 54), and none of the t family.", Console: link.Cluster(b.s)}
+		f.Fix = check.Fix{Text: "Use types that support branch interfaces" + b.exceptUnsupported() + ": most of the Nitro system (m5.large 9, m5.xlarge 18, c6i.4xlarge 54), and none of the t family.", Console: b.s.ClusterLink()}
 	case trunkMissing:
-		f.Title = phrase.Title("No node has a trunk interface, and %s %s one", who, phrase.Plural(len(pods), "needs", "need"))
+		f.Title = check.Title("No node has a trunk interface, and %s %s one", who, check.Plural(len(pods), "needs", "need"))
 		f.Why = wait + ". No node has any, which needs a free interface: a node with all of them in use when trunks were requested gets none."
-		f.Fix = finding.Fix{
+		f.Fix = check.Fix{
 			Text:    "Replace the nodes with all their interfaces in use, and check their events for the controller's messages about trunks.",
-			Command: shell.Command("kubectl", "get", "events", "-n", "default", "--field-selector", "involvedObject.kind=Node,source=vpc-resource-controller"), Console: link.Cluster(b.s),
+			Command: shell.Command("kubectl", "get", "events", "-n", "default", "--field-selector", "involvedObject.kind=Node,source=vpc-resource-controller"), Console: b.s.ClusterLink(),
 		}
 	case branchesTaken:
-		f.Title = phrase.Title("No branch interface is left for %s", who)
-		f.Why = fmt.Sprintf("%s. The nodes that could run %s carry no more: the instance type sets the number, not the network plugin's other settings.", wait, phrase.Plural(len(pods), "it", "them"))
+		f.Title = check.Title("No branch interface is left for %s", who)
+		f.Why = fmt.Sprintf("%s. The nodes that could run %s carry no more: the instance type sets the number, not the network plugin's other settings.", wait, check.Plural(len(pods), "it", "them"))
 		f.Evidence = append(b.unsupportedEvidence(), f.Evidence...)
-		f.Fix = finding.Fix{Text: "Add nodes, or use larger types" + b.larger() + ".", Console: link.Cluster(b.s)}
+		f.Fix = check.Fix{Text: "Add nodes, or use larger types" + b.larger() + ".", Console: b.s.ClusterLink()}
 		if types := b.unsupportedTypes(); len(types) > 0 {
-			f.Why += fmt.Sprintf(" The VPC resource controller does not support %s: such nodes carry none.", phrase.Some(types, 3))
+			f.Why += fmt.Sprintf(" The VPC resource controller does not support %s: such nodes carry none.", check.Some(types, 3))
 			f.Fix.Text = "Add nodes of types that the VPC resource controller supports" + b.exceptUnsupported() + ": remove these from the NodePool's or nodegroup's types, or Karpenter launches them again."
 		}
 	case branchUntold:
-		f.Confidence = finding.Possible
-		f.Title = phrase.Title("%s %s for a branch interface", who, phrase.Plural(len(pods), "waits", "wait"))
-		f.Why = wait + ". A node took " + phrase.Plural(len(pods), "it", "them") + " and none was created: neither the trunk's limit nor its subnet explains it."
+		f.Confidence = check.Possible
+		f.Title = check.Title("%s %s for a branch interface", who, check.Plural(len(pods), "waits", "wait"))
+		f.Why = wait + ". A node took " + check.Plural(len(pods), "it", "them") + " and none was created: neither the trunk's limit nor its subnet explains it."
 		namespace, name, _ := strings.Cut(pods[0], "/")
-		f.Fix = finding.Fix{
+		f.Fix = check.Fix{
 			Text:    "Read the pod's events: BranchAllocationFailed has EC2's reason (a security group that does not exist, a missing permission, no address).",
-			Command: shell.Command("kubectl", "-n", namespace, "describe", "pod", name), Console: link.Cluster(b.s),
+			Command: shell.Command("kubectl", "-n", namespace, "describe", "pod", name), Console: b.s.ClusterLink(),
 		}
 	}
 	return f
@@ -375,7 +370,7 @@ func (b *branchScope) finding(reason noBranch, pods []string, since time.Time) f
 // unsupportedTypes are the types that the controller says it does not support.
 func (b *branchScope) unsupportedTypes() (types []string) {
 	for _, n := range b.hosts() {
-		if kind := b.kinds[n.Instance]; kind != "" && facts.UnsupportedByController(b.s, n.Name) != nil {
+		if kind := b.kinds[n.Instance]; kind != "" && check.UnsupportedByController(b.s, n.Name) != nil {
 			types = append(types, kind)
 		}
 	}
@@ -385,28 +380,28 @@ func (b *branchScope) unsupportedTypes() (types []string) {
 
 func (b *branchScope) exceptUnsupported() string {
 	if types := b.unsupportedTypes(); len(types) > 0 {
-		return " (not " + phrase.Some(types, 3) + ")"
+		return " (not " + check.Some(types, 3) + ")"
 	}
 	return ""
 }
 
 // unsupportedEvidence is one of the controller's events that say so.
-func (b *branchScope) unsupportedEvidence() []finding.Evidence {
+func (b *branchScope) unsupportedEvidence() []check.Evidence {
 	for _, n := range b.hosts() {
-		if e := facts.UnsupportedByController(b.s, n.Name); e != nil {
-			return []finding.Evidence{{What: "Event of " + e.Node, Value: e.Reason + ": " + phrase.Clip(e.Message)}}
+		if e := check.UnsupportedByController(b.s, n.Name); e != nil {
+			return []check.Evidence{{What: "Event of " + e.Node, Value: e.Reason + ": " + check.Clip(e.Message)}}
 		}
 	}
 	return nil
 }
 
 // subnetWords are those of a trunk's subnet that has no address for branches.
-func (b *branchScope) subnetWords(id string, pods []string) (title, why string, fix finding.Fix) {
-	title = phrase.Title("%s has no address for branch interfaces", id)
-	why = fmt.Sprintf("%s %s for a branch interface. Each takes an address of the trunk's subnet, %s, which has none left.", phrase.Some(pods, 2), phrase.Plural(len(pods), "waits", "wait"), id)
-	fix = finding.Fix{Text: fmt.Sprintf("Free addresses of %s, or have nodes launch into another subnet.", id), Console: link.VPC(b.s, "SubnetDetails:subnetId="+id)}
-	if strays := facts.StrayBranches(b.s, id); len(strays) > 0 {
-		why += fmt.Sprintf(" %s %s one each, and %s trunk no longer exists.", phrase.Some(strays, 2), phrase.Plural(len(strays), "holds", "hold"), phrase.Plural(len(strays), "its", "their"))
+func (b *branchScope) subnetWords(id string, pods []string) (title, why string, fix check.Fix) {
+	title = check.Title("%s has no address for branch interfaces", id)
+	why = fmt.Sprintf("%s %s for a branch interface. Each takes an address of the trunk's subnet, %s, which has none left.", check.Some(pods, 2), check.Plural(len(pods), "waits", "wait"), id)
+	fix = check.Fix{Text: fmt.Sprintf("Free addresses of %s, or have nodes launch into another subnet.", id), Console: b.s.VPCLink("SubnetDetails:subnetId=" + id)}
+	if strays := check.StrayBranches(b.s, id); len(strays) > 0 {
+		why += fmt.Sprintf(" %s %s one each, and %s trunk no longer exists.", check.Some(strays, 2), check.Plural(len(strays), "holds", "hold"), check.Plural(len(strays), "its", "their"))
 		fix.Text = fmt.Sprintf("The controller deletes the %d leftover branch interfaces within an hour while it runs; check again then, or give nodes another subnet.", len(strays))
 		fix.Command = listStrays(b.s, id)
 	}
@@ -414,9 +409,9 @@ func (b *branchScope) subnetWords(id string, pods []string) (title, why string, 
 }
 
 // trunkEvidence is how many branch interfaces the nodes have, and carry.
-func (b *branchScope) trunkEvidence() []finding.Evidence {
+func (b *branchScope) trunkEvidence() []check.Evidence {
 	const most = 5
-	var list []finding.Evidence
+	var list []check.Evidence
 	shown := 0
 	left := func(n snapshot.Node) int {
 		if trunk := b.trunk[n.Instance]; trunk != nil {
@@ -435,13 +430,13 @@ func (b *branchScope) trunkEvidence() []finding.Evidence {
 		if trunk != nil {
 			value = fmt.Sprintf("%s, %d of %d branch interfaces on %s", cmp.Or(b.kinds[n.Instance], "type unknown"), trunk.Branches, limit, trunk.ID)
 		}
-		list = append(list, finding.Evidence{What: n.Name, Value: value})
+		list = append(list, check.Evidence{What: n.Name, Value: value})
 	}
 	if shown > most {
-		list = append(list, finding.Evidence{What: "More nodes with a trunk", Value: fmt.Sprint(shown - most)})
+		list = append(list, check.Evidence{What: "More nodes with a trunk", Value: fmt.Sprint(shown - most)})
 	}
 	if n := len(b.s.StrayBranches); n > 0 {
-		list = append(list, finding.Evidence{What: "Left over", Value: fmt.Sprintf("%d branch %s without a trunk", n, phrase.Plural(n, "interface", "interfaces"))})
+		list = append(list, check.Evidence{What: "Left over", Value: fmt.Sprintf("%d branch %s without a trunk", n, check.Plural(n, "interface", "interfaces"))})
 	}
 	return list
 }
@@ -478,11 +473,11 @@ func BranchLeaked() check.Check {
 		snapshot.TrunksOf).Using(snapshot.InstanceTypes)
 }
 
-func runBranchLeaked(s *facts.View) []finding.Finding {
+func runBranchLeaked(s *check.View) []check.Finding {
 	well := []string{s.Cluster.Name}
-	var list []finding.Finding
+	var list []check.Finding
 	for _, n := range s.Subnets {
-		strays := facts.StrayBranches(s, n.ID)
+		strays := check.StrayBranches(s, n.ID)
 		f := branchLeaked(s, n, strays)
 		w := s.Leaks().Wants(n.ID)
 		switch {
@@ -492,34 +487,34 @@ func runBranchLeaked(s *facts.View) []finding.Finding {
 		case n.Free < w.Count && n.Free+len(strays) >= w.Count && (w.Sure || n.Free == 0):
 			f.Instances = unready(s.Leaks(), n.ID)
 		case len(strays) > muchLeaked, len(strays)*100 > shareLeaked*address.Usable(n.CIDR):
-			f.Confidence = finding.Likely
+			f.Confidence = check.Likely
 		default:
 			well = append(well, n.ID)
 			continue
 		}
 		list = append(list, f)
 	}
-	return append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
+	return append(list, check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: well})
 }
 
-func branchLeaked(s *facts.View, n snapshot.Subnet, strays []string) finding.Finding {
-	return finding.Finding{
-		Outcome: finding.Fail, Resource: n.ID, Covers: []string{n.ID}, Resources: append([]string{n.ID}, strays[:min(len(strays), 3)]...),
-		Title: phrase.Title("%s without a trunk %s addresses of %s", phrase.Subject(strays, "branch interface"), phrase.Verb(strays, "holds", "hold"), n.ID),
+func branchLeaked(s *check.View, n snapshot.Subnet, strays []string) check.Finding {
+	return check.Finding{
+		Outcome: check.Fail, Resource: n.ID, Covers: []string{n.ID}, Resources: append([]string{n.ID}, strays[:min(len(strays), 3)]...),
+		Title: check.Title("%s without a trunk %s addresses of %s", check.Subject(strays, "branch interface"), check.Verb(strays, "holds", "hold"), n.ID),
 		Why: fmt.Sprintf("%s (%s, %s) has %d free, and %s %s one address each: %s trunk no longer exists, nor does its node.",
-			n.ID, n.CIDR, n.Zone, n.Free, phrase.Some(strays, 3), phrase.Verb(strays, "holds", "hold"), phrase.Verb(strays, "its", "their")),
-		Evidence: []finding.Evidence{
+			n.ID, n.CIDR, n.Zone, n.Free, check.Some(strays, 3), check.Verb(strays, "holds", "hold"), check.Verb(strays, "its", "their")),
+		Evidence: []check.Evidence{
 			{What: "Branch interfaces in " + n.ID + " without a trunk", Value: fmt.Sprint(len(strays))},
 			{What: "Free in " + n.ID, Value: fmt.Sprint(n.Free)},
 		},
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    "The VPC resource controller deletes them within an hour. If they stay, check that the cluster's role allows it (AmazonEKSVPCResourceController), and delete them by hand once no pod uses them. The command lists them.",
-			Command: listStrays(s, n.ID), Console: link.VPC(s, "SubnetDetails:subnetId="+n.ID),
+			Command: listStrays(s, n.ID), Console: s.VPCLink("SubnetDetails:subnetId=" + n.ID),
 		},
 	}
 }
 
 // listStrays lists the controller's interfaces in a subnet that nothing is attached to.
-func listStrays(s *facts.View, subnet string) string {
-	return command.AWS(s, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet, "Name=status,Values=available", "Name=tag:eks:eni:owner,Values=eks-vpc-resource-controller")
+func listStrays(s *check.View, subnet string) string {
+	return s.AWSCommand("ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet, "Name=status,Values=available", "Name=tag:eks:eni:owner,Values=eks-vpc-resource-controller")
 }

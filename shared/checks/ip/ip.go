@@ -10,13 +10,8 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/facts/zones"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/address"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/node/scheduling"
@@ -47,13 +42,13 @@ func fitSum(f address.Fit) string {
 		parts = append(parts, part)
 	}
 	if f.Owed > 0 {
-		parts = append(parts, fmt.Sprintf("%d that %s now %s still to get", f.Owed, phrase.Plural(f.Starting, "a node that starts", fmt.Sprintf("%d nodes that start", f.Starting)), phrase.Plural(f.Starting, "has", "have")))
+		parts = append(parts, fmt.Sprintf("%d that %s now %s still to get", f.Owed, check.Plural(f.Starting, "a node that starts", fmt.Sprintf("%d nodes that start", f.Starting)), check.Plural(f.Starting, "has", "have")))
 	}
 	if len(parts) == 0 {
 		return fmt.Sprintf("no more nodes for certain; %d free", f.Subnet.Free)
 	}
 	n := f.Nodes().Least
-	who := fmt.Sprintf("%s can launch %d more %s %s", launcherNoun(groups), n, phrase.Plural(n, "node", "nodes"), here)
+	who := fmt.Sprintf("%s can launch %d more %s %s", launcherNoun(groups), n, check.Plural(n, "node", "nodes"), here)
 	if len(groups) == 0 {
 		who = "nodes that start now"
 	}
@@ -61,24 +56,24 @@ func fitSum(f address.Fit) string {
 }
 
 // fitEvidence is what a fit was judged by.
-func fitEvidence(s *facts.View, f address.Fit, pods podNetwork) []finding.Evidence {
-	list := []finding.Evidence{{What: "Addresses of " + f.Subnet.ID, Value: fitSum(f)}}
+func fitEvidence(s *check.View, f address.Fit, pods podNetwork) []check.Evidence {
+	list := []check.Evidence{{What: "Addresses of " + f.Subnet.ID, Value: fitSum(f)}}
 	if n, start, full := f.Nodes(), f.Start(), f.Full(); n.Most > 0 {
 		if n.Most > n.Least {
-			list = append(list, finding.Evidence{What: "If no other zone has capacity", Value: fmt.Sprintf("%d more %s, %d addresses at start", n.Most, phrase.Plural(n.Most, "node", "nodes"), start.Most)})
+			list = append(list, check.Evidence{What: "If no other zone has capacity", Value: fmt.Sprintf("%d more %s, %d addresses at start", n.Most, check.Plural(n.Most, "node", "nodes"), start.Most)})
 		}
-		list = append(list, finding.Evidence{What: "When pods fill the nodes", Value: fmt.Sprintf("%s addresses", between(full))})
+		list = append(list, check.Evidence{What: "When pods fill the nodes", Value: fmt.Sprintf("%s addresses", between(full))})
 	}
 	if len(f.Unbounded) > 0 {
-		list = append(list, finding.Evidence{What: "Without a limit", Value: "NodePool " + phrase.Some(f.Unbounded, 3) + ": how much it can launch here is unknown"})
+		list = append(list, check.Evidence{What: "Without a limit", Value: "NodePool " + check.Some(f.Unbounded, 3) + ": how much it can launch here is unknown"})
 	}
 	if f.Blocks() > 0 && f.Counted {
-		list = append(list, finding.Evidence{What: "Blocks of " + f.Subnet.ID, Value: fmt.Sprintf("%d /28 blocks needed at start, %d free", f.Blocks(), f.Use.Blocks)})
+		list = append(list, check.Evidence{What: "Blocks of " + f.Subnet.ID, Value: fmt.Sprintf("%d /28 blocks needed at start, %d free", f.Blocks(), f.Use.Blocks)})
 	}
-	list = append(list, finding.Evidence{What: "Settings of aws-node", Value: pods.words()})
+	list = append(list, check.Evidence{What: "Settings of aws-node", Value: pods.words()})
 	for _, i := range s.Instances {
 		if i.Tags["karpenter.sh/nodepool"] != "" {
-			return append(list, finding.Evidence{What: "Karpenter", Value: "what its node pools can launch is not counted"})
+			return append(list, check.Evidence{What: "Karpenter", Value: "what its node pools can launch is not counted"})
 		}
 	}
 	return list
@@ -96,16 +91,16 @@ func Fragmented() check.Check {
 		Using(snapshot.Usage, snapshot.CIDRsKept, snapshot.ENIConfigsOf, snapshot.InstanceTypes)
 }
 
-func runFragmented(s *facts.View) []finding.Finding {
+func runFragmented(s *check.View) []check.Finding {
 	c := routes.ForView(s)
 	pods := podNetworkOf(s)
 	covers := watched(c)
 	if !pods.Prefixes || pods.IPv6 || xen(c) {
 		covers = append(covers, s.Cluster.Name)
-		return []finding.Finding{{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: covers, Evidence: []finding.Evidence{{What: "Pods of " + s.Cluster.Name, Value: "use no /28 blocks of subnets"}}}}
+		return []check.Finding{{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: covers, Evidence: []check.Evidence{{What: "Pods of " + s.Cluster.Name, Value: "use no /28 blocks of subnets"}}}}
 	}
 	if !s.Has(snapshot.Usage) {
-		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Blocked: []snapshot.Failure{s.Why(snapshot.Usage)}}}
+		return []check.Finding{{Outcome: check.Unknown, Resource: s.Cluster.Name, Blocked: []snapshot.Failure{s.Why(snapshot.Usage)}}}
 	}
 	takers, list := takers(c, pods)
 	for _, n := range takers {
@@ -114,7 +109,7 @@ func runFragmented(s *facts.View) []finding.Finding {
 		}
 	}
 	if len(list) == 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: append(covers, s.Cluster.Name)})
+		list = append(list, check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: append(covers, s.Cluster.Name)})
 	}
 	return list
 }
@@ -135,60 +130,60 @@ func xen(c *routes.Scope) bool {
 //
 // Reservations that were not read make blocks fewer, never more: that there is
 // none is certain without them.
-func blocksIn(c *routes.Scope, n taker, pods podNetwork) finding.Finding {
+func blocksIn(c *routes.Scope, n taker, pods podNetwork) check.Finding {
 	s, id := c.S, n.subnet.ID
-	f := finding.Finding{Outcome: finding.Pass, Resource: id, Covers: []string{id}}
+	f := check.Finding{Outcome: check.Pass, Resource: id, Covers: []string{id}}
 	if !n.subnet.CIDR.IsValid() {
-		f.Evidence = []finding.Evidence{{What: id, Value: "has no IPv4 range"}}
+		f.Evidence = []check.Evidence{{What: id, Value: "has no IPv4 range"}}
 		return f
 	}
 	i := slices.IndexFunc(s.Uses, func(u snapshot.Use) bool { return u.Subnet == id })
 	if i < 0 {
-		f.Outcome = finding.Unknown
+		f.Outcome = check.Unknown
 		f.Blocked = []snapshot.Failure{{Source: snapshot.Usage, Reason: snapshot.NotRead, Message: "the addresses of " + id + " were not counted"}}
 		return f
 	}
 	u := s.Uses[i]
-	f.Evidence = []finding.Evidence{{What: "Blocks of " + id, Value: fmt.Sprintf("%d of %d whole /28 blocks free; %d addresses free, %d held by %d interfaces, %d kept by reservations",
+	f.Evidence = []check.Evidence{{What: "Blocks of " + id, Value: fmt.Sprintf("%d of %d whole /28 blocks free; %d addresses free, %d held by %d interfaces, %d kept by reservations",
 		u.Blocks, wholeBlocks(n.subnet), n.subnet.Free, u.Held, u.Interfaces, u.Kept)}}
 	if u.Blocks > 0 {
 		if !s.Has(snapshot.CIDRsKept) {
-			return finding.Unread(id, f.Covers, s.Why(snapshot.CIDRsKept))
+			return check.Unread(id, f.Covers, s.Why(snapshot.CIDRsKept))
 		}
 		return f
 	}
-	f.Outcome = finding.Fail
+	f.Outcome = check.Fail
 	f.Instances = notReadyIn(c, n.from...)
 	switch {
 	case len(n.further) > 0:
-		f.Confidence, f.Instances = finding.Possible, nil
+		f.Confidence, f.Instances = check.Possible, nil
 	case !s.Has(snapshot.InstanceTypes):
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 	}
 	// With custom networking the nodes stand in other subnets than this one.
 	elsewhere := slices.DeleteFunc(slices.Clone(n.from), func(node string) bool { return node == id })
 	f.Resources = slices.Concat([]string{id}, elsewhere, []string{n.subnet.VPC})
-	f.Title = phrase.Title("%s has no free /28 for a prefix", id)
+	f.Title = check.Title("%s has no free /28 for a prefix", id)
 	f.Why = fmt.Sprintf("%s (%s, %s) has %d free %s, but none of its %d /28 blocks is whole: aws-node takes addresses for pods in whole blocks (ENABLE_PREFIX_DELEGATION) and gets no more here.",
-		id, n.subnet.CIDR, n.subnet.Zone, n.subnet.Free, phrase.Plural(n.subnet.Free, "address", "addresses"), wholeBlocks(n.subnet))
+		id, n.subnet.CIDR, n.subnet.Zone, n.subnet.Free, check.Plural(n.subnet.Free, "address", "addresses"), wholeBlocks(n.subnet))
 	if len(n.further) > 0 {
-		f.Why += fmt.Sprintf(" More interfaces can be created in %s.", phrase.Some(n.further, 3))
+		f.Why += fmt.Sprintf(" More interfaces can be created in %s.", check.Some(n.further, 3))
 	}
-	f.Evidence = append(f.Evidence, finding.Evidence{What: "Settings of aws-node", Value: pods.words()})
+	f.Evidence = append(f.Evidence, check.Evidence{What: "Settings of aws-node", Value: pods.words()})
 	f.Evidence = append(f.Evidence, breakers(u)...)
 	f.Fix = mend(c, n, u)
 	return f
 }
 
 // breakers are the addresses that break the blocks that are nearly free.
-func breakers(u snapshot.Use) []finding.Evidence {
-	var list []finding.Evidence
+func breakers(u snapshot.Use) []check.Evidence {
+	var list []check.Evidence
 	for _, b := range u.Nearest {
 		names := make([]string, len(b.Used))
 		for i, a := range b.Used {
 			names[i] = a.String()
 		}
-		list = append(list, finding.Evidence{What: "Breaks " + b.CIDR.String(), Value: fmt.Sprintf("%d of 16 in use: %s", len(names), phrase.Some(names, 8))})
+		list = append(list, check.Evidence{What: "Breaks " + b.CIDR.String(), Value: fmt.Sprintf("%d of 16 in use: %s", len(names), check.Some(names, 8))})
 	}
 	return list
 }
@@ -199,11 +194,11 @@ func wholeBlocks(n snapshot.Subnet) int { return max(0, 1<<max(0, 28-n.CIDR.Bits
 
 // mend is the advice, and the command that names who holds the block that is
 // nearest to being free.
-func mend(c *routes.Scope, n taker, u snapshot.Use) finding.Fix {
+func mend(c *routes.Scope, n taker, u snapshot.Use) check.Fix {
 	id := n.subnet.ID
-	fix := finding.Fix{
+	fix := check.Fix{
 		Text:    fmt.Sprintf("%s is fragmented throughout: give pods a new subnet, or drain nodes. A CIDR reservation of type prefix keeps freed addresses for prefixes.", id),
-		Console: link.VPC(c.S, "SubnetDetails:subnetId="+id),
+		Console: c.S.VPCLink("SubnetDetails:subnetId=" + id),
 	}
 	if len(u.Nearest) == 0 {
 		return fix
@@ -214,8 +209,8 @@ func mend(c *routes.Scope, n taker, u snapshot.Use) finding.Fix {
 		names[i] = a.String()
 	}
 	fix.Text = fmt.Sprintf("Reserve a range of %s for prefixes (aws ec2 create-subnet-cidr-reservation, type prefix), so that freed addresses in it are not given out singly again; then drain the nodes whose addresses break its blocks. The nearest is %s: the command lists who holds its %s. Or give pods a new subnet.",
-		id, b.CIDR, phrase.Plural(len(names), "address", fmt.Sprintf("%d addresses", len(names))))
-	fix.Command = command.AWS(c.S, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+id, "Name=addresses.private-ip-address,Values="+strings.Join(names, ","))
+		id, b.CIDR, check.Plural(len(names), "address", fmt.Sprintf("%d addresses", len(names))))
+	fix.Command = c.S.AWSCommand("ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+id, "Name=addresses.private-ip-address,Values="+strings.Join(names, ","))
 	return fix
 }
 
@@ -224,14 +219,14 @@ func LeakCause() check.Check {
 		Using(snapshot.AWSNode, snapshot.Subnets, snapshot.Unattached, snapshot.CreatorsOf)
 }
 
-func leakCause(s *facts.View) []finding.Finding {
+func leakCause(s *check.View) []check.Finding {
 	l := s.Leaks()
 	return append(templates(l), plugin(l)...)
 }
 
 // where tells for which subnets something is left behind: to that the cause
 // contributes.
-func where(l facts.Leaks) []string {
+func where(l check.Leaks) []string {
 	var ids []string
 	for id, here := range l.Subnets {
 		if len(here.Own) > 0 {
@@ -244,7 +239,7 @@ func where(l facts.Leaks) []string {
 
 // kept are idle interfaces that an instance had, is tagged for, and that the
 // VPC CNI did not make, of instances that are gone: first interfaces.
-func kept(l facts.Leaks) (list []snapshot.Interface) {
+func kept(l check.Leaks) (list []snapshot.Interface) {
 	for _, i := range l.S.Idle {
 		id := i.Tags[leak.TagInstance]
 		c, asked := l.Ground.Creators[id]
@@ -258,8 +253,8 @@ func kept(l facts.Leaks) (list []snapshot.Interface) {
 }
 
 // templates judges the launch templates, one finding each.
-func templates(l facts.Leaks) []finding.Finding {
-	var list []finding.Finding
+func templates(l check.Leaks) []check.Finding {
+	var list []check.Finding
 	well := []string{l.S.Cluster.Name}
 	kept := kept(l)
 	for _, t := range l.S.LaunchTemplates {
@@ -268,21 +263,21 @@ func templates(l facts.Leaks) []finding.Finding {
 			continue
 		}
 		// Of several versions that are in use one finding tells.
-		if slices.ContainsFunc(list, func(f finding.Finding) bool { return f.Resource == t.ID }) {
+		if slices.ContainsFunc(list, func(f check.Finding) bool { return f.Resource == t.ID }) {
 			continue
 		}
 		name := cmp.Or(t.Name, t.ID)
-		f := finding.Finding{
-			Outcome: finding.Fail, Confidence: finding.Advice, Resource: t.ID, Covers: []string{t.ID}, Resources: append([]string{t.ID}, where(l)...),
-			Title:    phrase.Title("%s keeps the primary interface of terminated instances", name),
+		f := check.Finding{
+			Outcome: check.Fail, Confidence: check.Advice, Resource: t.ID, Covers: []string{t.ID}, Resources: append([]string{t.ID}, where(l)...),
+			Title:    check.Title("%s keeps the primary interface of terminated instances", name),
 			Why:      fmt.Sprintf("Version %s of launch template %s (%s) sets DeleteOnTermination=false on the primary interface: it stays, with its addresses, when its instance ends.", t.Version, name, t.ID),
-			Evidence: []finding.Evidence{{What: t.ID + " version " + t.Version, Value: "primary interface: DeleteOnTermination=false"}},
-			Fix: finding.Fix{
+			Evidence: []check.Evidence{{What: t.ID + " version " + t.Version, Value: "primary interface: DeleteOnTermination=false"}},
+			Fix: check.Fix{
 				// No command to make it: a list of interfaces replaces the whole list,
 				// with the security groups in it.
 				Text:    "Create a version with DeleteOnTermination=true on the primary interface, and use it in the group (the command shows what the interface has now).",
-				Command: command.AWS(l.S, "ec2 describe-launch-template-versions", "--launch-template-id", t.ID, "--versions", t.Version),
-				Console: link.EC2(l.S, "LaunchTemplateDetails:launchTemplateId="+t.ID),
+				Command: l.S.AWSCommand("ec2 describe-launch-template-versions", "--launch-template-id", t.ID, "--versions", t.Version),
+				Console: l.S.EC2Link("LaunchTemplateDetails:launchTemplateId=" + t.ID),
 			},
 		}
 		if len(kept) > 0 {
@@ -293,44 +288,44 @@ func templates(l facts.Leaks) []finding.Finding {
 				ids = append(ids, i.ID)
 				held += len(i.PrivateIPs)
 			}
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "Kept", Value: fmt.Sprintf("%d %s of terminated instances, %d %s: %s", len(kept), phrase.Plural(len(kept), "interface", "interfaces"), held, phrase.Plural(held, "address", "addresses"), phrase.Some(ids, 5))})
+			f.Evidence = append(f.Evidence, check.Evidence{What: "Kept", Value: fmt.Sprintf("%d %s of terminated instances, %d %s: %s", len(kept), check.Plural(len(kept), "interface", "interfaces"), held, check.Plural(held, "address", "addresses"), check.Some(ids, 5))})
 		}
 		list = append(list, f)
 	}
 	for key, f := range l.S.Missing[snapshot.LaunchTemplates] {
-		list = append(list, finding.Unread(key, []string{key}, f))
+		list = append(list, check.Unread(key, []string{key}, f))
 	}
 	well = slices.DeleteFunc(well, func(id string) bool {
-		return slices.ContainsFunc(list, func(f finding.Finding) bool { return slices.Contains(f.Covers, id) })
+		return slices.ContainsFunc(list, func(f check.Finding) bool { return slices.Contains(f.Covers, id) })
 	})
-	list = finding.Passing(list, l.S.Cluster.Name, well)
+	list = check.Passing(list, l.S.Cluster.Name, well)
 	return list
 }
 
 // weight is likely where they hold as much as leaks that are reported.
-func weight(l facts.Leaks, kept []snapshot.Interface) finding.Confidence {
+func weight(l check.Leaks, kept []snapshot.Interface) check.Confidence {
 	held := map[string]int{}
 	for _, i := range kept {
 		held[i.Subnet] += len(i.PrivateIPs)
 	}
 	for _, n := range l.S.Subnets {
 		if h := held[n.ID]; h > muchLeaked || n.CIDR.IsValid() && h*100 > shareLeaked*address.Usable(n.CIDR) {
-			return finding.Likely
+			return check.Likely
 		}
 	}
-	return finding.Advice
+	return check.Advice
 }
 
 // plugin judges aws-node's settings.
-func plugin(l facts.Leaks) []finding.Finding {
+func plugin(l check.Leaks) []check.Finding {
 	s := l.S
-	f := finding.Finding{Outcome: finding.Pass, Resource: facts.AWSNode, Covers: []string{facts.AWSNode}}
+	f := check.Finding{Outcome: check.Pass, Resource: check.AWSNode, Covers: []string{check.AWSNode}}
 	switch {
 	case !s.Has(snapshot.AWSNode):
-		f.Outcome, f.Blocked = finding.Unknown, []snapshot.Failure{s.Why(snapshot.AWSNode)}
-		return []finding.Finding{f}
+		f.Outcome, f.Blocked = check.Unknown, []snapshot.Failure{s.Why(snapshot.AWSNode)}
+		return []check.Finding{f}
 	case s.CNI == nil:
-		return []finding.Finding{f} // another plugin, or a part of the system
+		return []check.Finding{f} // another plugin, or a part of the system
 	}
 	where := where(l)
 	var heads, say []string
@@ -354,20 +349,20 @@ func plugin(l facts.Leaks) []finding.Finding {
 		add("aws-node runs on no node", "aws-node runs on no node, so nothing deletes leaked interfaces")
 	}
 	if len(say) == 0 {
-		return []finding.Finding{f}
+		return []check.Finding{f}
 	}
-	f.Outcome, f.Confidence, f.Resources = finding.Fail, finding.Advice, append([]string{facts.AWSNode}, where...)
-	f.Title = phrase.Title("%s", heads[0])
-	f.Why = fmt.Sprintf("Leaked interfaces stay: %s.", phrase.And(say))
+	f.Outcome, f.Confidence, f.Resources = check.Fail, check.Advice, append([]string{check.AWSNode}, where...)
+	f.Title = check.Title("%s", heads[0])
+	f.Why = fmt.Sprintf("Leaked interfaces stay: %s.", check.And(say))
 	for _, line := range say {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "aws-node", Value: line})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "aws-node", Value: line})
 	}
-	f.Fix = finding.Fix{
+	f.Fix = check.Fix{
 		Text:    "Set CLUSTER_NAME and keep aws-node's own cleanup enabled; if the add-on is managed, in its configuration values.",
 		Command: shell.Command("kubectl", "-n", "kube-system", "set", "env", "daemonset", "aws-node", "CLUSTER_NAME="+s.Cluster.Name, "DISABLE_LEAKED_ENI_CLEANUP=false"),
-		Console: fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s", link.Host(s), s.Region, s.Cluster.Name),
+		Console: fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s", s.ConsoleHost(), s.Region, s.Cluster.Name),
 	}
-	return []finding.Finding{f}
+	return []check.Finding{f}
 }
 
 func PodWithoutAddress() check.Check {
@@ -383,13 +378,13 @@ func PodWithoutAddress() check.Check {
 //	a warning says that it waits for a volume                          Pass; Fail where that waits for metadata
 //	no warning is about it, for a quarter of an hour                   Fail
 //	none                                                               Pass
-func runPodWithoutAddress(s *facts.View) []finding.Finding {
-	var v finding.Verdicts
+func runPodWithoutAddress(s *check.View) []check.Finding {
+	var v check.Verdicts
 	if !s.Has(snapshot.WaitingPods) {
 		v.Unknown(s.Cluster.Name, []string{s.Cluster.Name}, s.Why(snapshot.WaitingPods))
 		return v.Findings()
 	}
-	if stuck := facts.StuckOnReady(s.Snapshot); len(stuck) > 0 && !s.Has(snapshot.PodEventsOf) {
+	if stuck := check.StuckOnReady(s.Snapshot); len(stuck) > 0 && !s.Has(snapshot.PodEventsOf) {
 		covers := []string{s.Cluster.Name}
 		for _, w := range stuck {
 			if w.Instance != "" {
@@ -400,7 +395,7 @@ func runPodWithoutAddress(s *facts.View) []finding.Finding {
 		return v.Findings()
 	}
 	var nodes []string
-	on := map[string][]facts.PodWait{}
+	on := map[string][]check.PodWait{}
 	for _, w := range s.PodWaits() {
 		if on[w.Node] == nil {
 			nodes = append(nodes, w.Node)
@@ -421,12 +416,12 @@ func runPodWithoutAddress(s *facts.View) []finding.Finding {
 			well = append(well, n.Instance)
 		}
 	}
-	v.Pass(s.Cluster.Name, well, finding.Evidence{What: "Pods without a sandbox", Value: fmt.Sprintf("%d, none on the other Ready nodes for lack of an address", len(s.StuckPods))})
+	v.Pass(s.Cluster.Name, well, check.Evidence{What: "Pods without a sandbox", Value: fmt.Sprintf("%d, none on the other Ready nodes for lack of an address", len(s.StuckPods))})
 	return v.Findings()
 }
 
 // podsWithoutAddress is the finding on one node's pods.
-func podsWithoutAddress(s *facts.View, list []facts.PodWait) finding.Finding {
+func podsWithoutAddress(s *check.View, list []check.PodWait) check.Finding {
 	first, names := list[0], make([]string, len(list))
 	for i, w := range list {
 		names[i] = w.Pod
@@ -434,11 +429,11 @@ func podsWithoutAddress(s *facts.View, list []facts.PodWait) finding.Finding {
 			first = w
 		}
 	}
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: first.Node, Covers: []string{first.Node}, Resources: []string{first.Node},
+	f := check.Finding{
+		Outcome: check.Fail, Resource: first.Node, Covers: []string{first.Node}, Resources: []string{first.Node},
 		Since: first.Since, Pods: names[:min(len(names), zones.MostPods)],
-		Title: phrase.Title("%s %s for an address on %s", phrase.Subject(names, "pod"), phrase.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node)),
-		Fix:   finding.Fix{Console: link.Cluster(s)},
+		Title: check.Title("%s %s for an address on %s", check.Subject(names, "pod"), check.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node)),
+		Fix:   check.Fix{Console: s.ClusterLink()},
 	}
 	if first.Instance != "" {
 		f.Covers, f.Instances, f.Resources = []string{first.Instance}, []string{first.Instance}, append(f.Resources, first.Instance)
@@ -448,14 +443,14 @@ func podsWithoutAddress(s *facts.View, list []facts.PodWait) finding.Finding {
 	}
 	namespace, name, _ := strings.Cut(first.Pod, "/")
 	f.Fix.Command = shell.Command("kubectl", "-n", namespace, "describe", "pod", name)
-	f.Why = fmt.Sprintf("%s is Ready, and %s %s no sandbox there since %s: ", first.Node, phrase.Some(names, 2), phrase.Verb(names, "has", "have"), phrase.ClockTime(first.Since))
+	f.Why = fmt.Sprintf("%s is Ready, and %s %s no sandbox there since %s: ", first.Node, check.Some(names, 2), check.Verb(names, "has", "have"), check.ClockTime(first.Since))
 	switch {
 	case first.Event.Reason == "":
-		f.Title = phrase.Title("%s %s on %s, and no event explains it", phrase.Subject(names, "pod"), phrase.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
+		f.Title = check.Title("%s %s on %s, and no event explains it", check.Subject(names, "pod"), check.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
 		f.Why += "no address and no container. No warning is about them."
 		f.Fix.Text = "Check the kubelet and the container runtime of the node: they report nothing about the pods."
 	case first.ForMetadata() && !first.ForNetwork():
-		f.Title = phrase.Title("%s %s for instance metadata on %s", phrase.Subject(names, "pod"), phrase.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
+		f.Title = check.Title("%s %s for instance metadata on %s", check.Subject(names, "pod"), check.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
 		f.Why += "a volume cannot be mounted, because its driver cannot read the instance's metadata."
 		f.Fix.Text = "Check the metadata options of the instance: a driver outside the host network needs a hop limit of 2 where tokens are required."
 	case first.ForAddress():
@@ -465,38 +460,38 @@ func podsWithoutAddress(s *facts.View, list []facts.PodWait) finding.Finding {
 		f.Why += "the network plugin fails."
 		f.Fix.Text = "Check the aws-node pod on the node and read its log: the plugin did not respond, or could not set the network up."
 	default:
-		f.Title = phrase.Title("%s %s for a sandbox on %s", phrase.Subject(names, "pod"), phrase.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
+		f.Title = check.Title("%s %s for a sandbox on %s", check.Subject(names, "pod"), check.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node))
 		f.Why += "the container runtime cannot create it."
 		f.Fix.Text = "The event has the container runtime's error; its log is on the node (journalctl -u containerd)."
 	}
 	for i, w := range list {
 		if i == 3 {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "More pods", Value: fmt.Sprint(len(list) - i)})
+			f.Evidence = append(f.Evidence, check.Evidence{What: "More pods", Value: fmt.Sprint(len(list) - i)})
 			break
 		}
 		value := "no warning is about it"
 		if w.Event.Reason != "" {
-			value = w.Event.Reason + ": " + phrase.Clip(w.Event.Message)
+			value = w.Event.Reason + ": " + check.Clip(w.Event.Message)
 		}
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Pod " + w.Pod, Value: value})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Pod " + w.Pod, Value: value})
 	}
 	if n := slices.IndexFunc(s.NodePods, func(n snapshot.NodePods) bool { return n.Node == first.Node }); n >= 0 {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: first.Node, Value: fmt.Sprintf("runs %d pods with addresses of their own", s.NodePods[n].Addressed)})
+		f.Evidence = append(f.Evidence, check.Evidence{What: first.Node, Value: fmt.Sprintf("runs %d pods with addresses of their own", s.NodePods[n].Addressed)})
 	}
 	return f
 }
 
 // addressPools are what the NodePools may still launch, the heaviest first, which
 // Karpenter tries first. One whose subnets are not known is left out.
-func addressPools(s *facts.View) []address.Pool {
+func addressPools(s *check.View) []address.Pool {
 	var list []address.Pool
 	pools := slices.SortedStableFunc(slices.Values(s.NodePools), func(a, b snapshot.NodePool) int { return cmp.Compare(b.Weight, a.Weight) })
 	for _, p := range pools {
-		subnets, known := facts.PoolSubnets(s, p)
+		subnets, known := check.PoolSubnets(s, p)
 		if p.Deleting || !known || len(subnets) == 0 {
 			continue
 		}
-		pool := address.Pool{Name: p.Name, Types: facts.PoolTypes(s.Snapshot, p), Auto: p.Class.Group == snapshot.AutoModeGroup, Idle: true}
+		pool := address.Pool{Name: p.Name, Types: check.PoolTypes(s.Snapshot, p), Auto: p.Class.Group == snapshot.AutoModeGroup, Idle: true}
 		for _, n := range subnets {
 			pool.Subnets = append(pool.Subnets, n.ID)
 		}
@@ -538,33 +533,33 @@ func leftOf(p snapshot.NodePool) (nodes *int, cpus *float64) {
 //	they do not fit in all of them together, asked for now or room for less than two   Fail, likely
 //	they do not fit                                                                    Fail, advice
 //	they fit                                                                           Pass
-func judgePools(s *facts.View, pools []address.Pool, with podNetwork) []finding.Finding {
-	var list []finding.Finding
+func judgePools(s *check.View, pools []address.Pool, with podNetwork) []check.Finding {
+	var list []check.Finding
 	for _, fit := range address.FittingPools(s.Snapshot, with.Settings, pools) {
 		n := fit.Nodes.Least
-		sum := fmt.Sprintf("%d more %s x %d = %d; %s have %d free", n, fit.Small, fit.Each, n*fit.Each, phrase.Some(fit.Subnets, 3), fit.Free)
-		f := finding.Finding{
-			Outcome: finding.Pass, Resource: fit.Pool, Covers: []string{facts.PoolKey(fit.Pool)},
-			Evidence: []finding.Evidence{{What: "Addresses of NodePool " + fit.Pool, Value: sum}},
+		sum := fmt.Sprintf("%d more %s x %d = %d; %s have %d free", n, fit.Small, fit.Each, n*fit.Each, check.Some(fit.Subnets, 3), fit.Free)
+		f := check.Finding{
+			Outcome: check.Pass, Resource: fit.Pool, Covers: []string{check.PoolKey(fit.Pool)},
+			Evidence: []check.Evidence{{What: "Addresses of NodePool " + fit.Pool, Value: sum}},
 		}
 		if fit.Fits() {
 			list = append(list, f)
 			continue
 		}
-		f.Outcome = finding.Fail
+		f.Outcome = check.Fail
 		if !fit.Imminent() {
-			f.Confidence = finding.Advice
+			f.Confidence = check.Advice
 		}
 		f.Resources = slices.Clone(fit.Subnets)
 		f.NarrowedAfter = []checkid.ID{} // what explains a subnet does not explain all of them
-		f.Title = phrase.Title("NodePool %s has no addresses for %d more %s", fit.Pool, n, phrase.Plural(n, "node", "nodes"))
-		f.Why = fmt.Sprintf("NodePool %s can launch %d more %s within its limits, in %s: %s.", fit.Pool, n, phrase.Plural(n, "node", "nodes"), phrase.Some(fit.Subnets, 3), sum)
+		f.Title = check.Title("NodePool %s has no addresses for %d more %s", fit.Pool, n, check.Plural(n, "node", "nodes"))
+		f.Why = fmt.Sprintf("NodePool %s can launch %d more %s within its limits, in %s: %s.", fit.Pool, n, check.Plural(n, "node", "nodes"), check.Some(fit.Subnets, 3), sum)
 		if fit.Wanted > 0 {
 			f.Why += fmt.Sprintf(" It requests %d now.", fit.Wanted)
 		}
-		f.Fix = finding.Fix{
+		f.Fix = check.Fix{
 			Text:    fmt.Sprintf("Select larger subnets or more of them in the class of NodePool %s, lower its limits to what fits, or reserve fewer addresses per node (WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node).", fit.Pool),
-			Command: shell.Command("kubectl", "get", "nodepool", fit.Pool, "-o", "yaml"), Console: link.Cluster(s),
+			Command: shell.Command("kubectl", "get", "nodepool", fit.Pool, "-o", "yaml"), Console: s.ClusterLink(),
 		}
 		list = append(list, f)
 	}
@@ -581,11 +576,11 @@ func launcherNoun(units map[string]bool) string {
 	}
 	switch groups := len(units) - pools; {
 	case pools == 0:
-		return fmt.Sprintf("%d %s", groups, phrase.Plural(groups, "group", "groups"))
+		return fmt.Sprintf("%d %s", groups, check.Plural(groups, "group", "groups"))
 	case groups == 0:
-		return fmt.Sprintf("%d %s", pools, phrase.Plural(pools, "NodePool", "NodePools"))
+		return fmt.Sprintf("%d %s", pools, check.Plural(pools, "NodePool", "NodePools"))
 	default:
-		return fmt.Sprintf("%d %s and %d %s", groups, phrase.Plural(groups, "group", "groups"), pools, phrase.Plural(pools, "NodePool", "NodePools"))
+		return fmt.Sprintf("%d %s and %d %s", groups, check.Plural(groups, "group", "groups"), pools, check.Plural(pools, "NodePool", "NodePools"))
 	}
 }
 
@@ -599,7 +594,7 @@ func ScaleOutWillNotFit() check.Check {
 			snapshot.AutoNodeClassesOf)
 }
 
-func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
+func runScaleOutWillNotFit(s *check.View) []check.Finding {
 	pods := podNetworkOf(s)
 	c := routes.ForView(s)
 	scope := watched(c)
@@ -616,15 +611,15 @@ func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
 		list = append(list, judgeFit(s, fit, pods))
 	}
 	rest := slices.DeleteFunc(scope, func(id string) bool { return told[id] })
-	if blocked, unread := facts.KarpenterUnread(s, append([]snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf}, classesOf(s)...)...); unread {
-		list = append(list, finding.Unread(s.Cluster.Name, []string{s.Cluster.Name}, blocked...))
+	if blocked, unread := check.KarpenterUnread(s, append([]snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf}, classesOf(s)...)...); unread {
+		list = append(list, check.Unread(s.Cluster.Name, []string{s.Cluster.Name}, blocked...))
 	} else if len(rest) > 0 || len(list) == 0 {
 		rest = append(rest, s.Cluster.Name)
 	}
 	if len(rest) > 0 {
-		list = append(list, finding.Finding{
-			Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: rest,
-			Evidence: []finding.Evidence{{What: s.Cluster.Name, Value: "no group can launch there"}},
+		list = append(list, check.Finding{
+			Outcome: check.Pass, Resource: s.Cluster.Name, Covers: rest,
+			Evidence: []check.Evidence{{What: s.Cluster.Name, Value: "no group can launch there"}},
 		})
 	}
 	return list
@@ -632,7 +627,7 @@ func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
 
 // classesOf are the sources of the classes that NodePools name: without its class the
 // subnets of a pool are not known.
-func classesOf(s *facts.View) []snapshot.Source {
+func classesOf(s *check.View) []snapshot.Source {
 	var list []snapshot.Source
 	for _, p := range s.NodePools {
 		source := snapshot.EC2NodeClassesOf
@@ -656,21 +651,21 @@ func classesOf(s *facts.View) []snapshot.Source {
 //
 // What is not known only adds to the need: what does not fit without it, does
 // not fit.
-func judgeFit(s *facts.View, fit address.Fit, pods podNetwork) finding.Finding {
+func judgeFit(s *check.View, fit address.Fit, pods podNetwork) check.Finding {
 	id := fit.Subnet.ID
-	f := finding.Finding{Outcome: finding.Pass, Resource: id, Covers: []string{id}, Evidence: fitEvidence(s, fit, pods)}
+	f := check.Finding{Outcome: check.Pass, Resource: id, Covers: []string{id}, Evidence: fitEvidence(s, fit, pods)}
 	verdict := fit.Judge()
 	switch {
 	case verdict == address.NotCounted:
-		return finding.Unread(id, f.Covers, notCounted(s, id))
+		return check.Unread(id, f.Covers, notCounted(s, id))
 	case verdict == address.Fits && len(fit.Gaps) > 0:
-		return finding.Unread(id, f.Covers, unknowns(s, fit.Gaps)...)
+		return check.Unread(id, f.Covers, unknowns(s, fit.Gaps)...)
 	case verdict == address.Fits:
 		return f
 	}
-	f.Outcome = finding.Fail
+	f.Outcome = check.Fail
 	if !fit.Imminent() {
-		f.Confidence = finding.Advice
+		f.Confidence = check.Advice
 	}
 	if !fitsWithout(fit, s.Leaks().Subnets[id]) {
 		f.NarrowedAfter = []checkid.ID{checkid.IPSubnetExhausted, checkid.IPFragmented} // giving the leaked addresses back would not cure it
@@ -679,25 +674,25 @@ func judgeFit(s *facts.View, fit address.Fit, pods podNetwork) finding.Finding {
 	for _, t := range fit.Terms {
 		f.Resources = append(f.Resources, t.Group)
 	}
-	f.Title = phrase.Title("%s has no room for %d more %s", id, fit.Nodes().Least, phrase.Plural(fit.Nodes().Least, "node", "nodes"))
+	f.Title = check.Title("%s has no room for %d more %s", id, fit.Nodes().Least, check.Plural(fit.Nodes().Least, "node", "nodes"))
 	if fit.Nodes().Least == 0 {
-		f.Title = phrase.Title("%s has not enough for the nodes that are starting", id)
+		f.Title = check.Title("%s has not enough for the nodes that are starting", id)
 	}
 	f.Why = fmt.Sprintf("%s (%s, %s): %s.", id, fit.Subnet.CIDR, fit.Subnet.Zone, fitSum(fit))
 	if verdict == address.TooFewBlocks {
-		f.Title = phrase.Title("%s has too few /28 blocks for %d more %s", id, fit.Nodes().Least, phrase.Plural(fit.Nodes().Least, "node", "nodes"))
-		f.Why += fmt.Sprintf(" They take these in /28 blocks: %d, and %d %s free.", fit.Blocks(), fit.Use.Blocks, phrase.Plural(fit.Use.Blocks, "is", "are"))
+		f.Title = check.Title("%s has too few /28 blocks for %d more %s", id, fit.Nodes().Least, check.Plural(fit.Nodes().Least, "node", "nodes"))
+		f.Why += fmt.Sprintf(" They take these in /28 blocks: %d, and %d %s free.", fit.Blocks(), fit.Use.Blocks, check.Plural(fit.Use.Blocks, "is", "are"))
 	}
-	f.Fix = finding.Fix{
-		Text:    fmt.Sprintf("Give %s larger subnets, or more of them; or lower the maximum to what fits; or reserve fewer addresses per node (WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node).", phrase.Some(f.Resources[1:], 3)),
-		Console: link.VPC(s, "SubnetDetails:subnetId="+id),
+	f.Fix = check.Fix{
+		Text:    fmt.Sprintf("Give %s larger subnets, or more of them; or lower the maximum to what fits; or reserve fewer addresses per node (WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node).", check.Some(f.Resources[1:], 3)),
+		Console: s.VPCLink("SubnetDetails:subnetId=" + id),
 	}
 	return f
 }
 
 // fitsWithout reports whether all would fit once what dead nodes left behind is
 // deleted. What is wanted may have its first address, as for Imminent.
-func fitsWithout(fit address.Fit, here *facts.SubnetLeaks) bool {
+func fitsWithout(fit address.Fit, here *check.SubnetLeaks) bool {
 	if here == nil {
 		return false
 	}
@@ -709,7 +704,7 @@ func fitsWithout(fit address.Fit, here *facts.SubnetLeaks) bool {
 	return fit.Judge() == address.Fits
 }
 
-func notCounted(s *facts.View, id string) snapshot.Failure {
+func notCounted(s *check.View, id string) snapshot.Failure {
 	if !s.Has(snapshot.Usage) {
 		return s.Why(snapshot.Usage)
 	}
@@ -717,7 +712,7 @@ func notCounted(s *facts.View, id string) snapshot.Failure {
 }
 
 // unknowns are what would tell of gaps, each source once.
-func unknowns(s *facts.View, gaps []address.Gap) []snapshot.Failure {
+func unknowns(s *check.View, gaps []address.Gap) []snapshot.Failure {
 	var list []snapshot.Failure
 	for _, g := range gaps {
 		why := snapshot.Failure{Source: g.Source, Reason: snapshot.NotRead, Message: g.Why}
@@ -744,7 +739,7 @@ type podNetwork struct {
 	foreign bool
 }
 
-func podNetworkOf(s *facts.View) podNetwork {
+func podNetworkOf(s *check.View) podNetwork {
 	p := podNetwork{Settings: address.SettingsOf(s.CNI), read: s.Has(snapshot.AWSNode)}
 	switch {
 	case s.Cluster.IPv6:

@@ -13,7 +13,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -823,7 +822,7 @@ func leakedInterfacesCases() []checktest.Case {
 }
 
 func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
-	mixed := func(mode string, untagged bool) finding.Result {
+	mixed := func(mode string, untagged bool) check.Result {
 		return checktest.Failed(t, LeakedInterfaces(), checktest.Change(snapshottest.PrivateWithNAT(), slash24(3), leftBehind(4), leftBehind(2, tagged(leak.TagCluster, "")),
 			leftBehind(1, tagged(leak.TagCreated, "")), leftBehind(2, tagged(leak.TagCluster, "dev")), leftBehind(1, tagged(leak.TagInstance, "i-0123456789abcdef0")),
 			func(s *snapshot.Snapshot) {
@@ -856,7 +855,7 @@ func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 // What names no cluster may be that of one which is not watched, whatever the
 // operator opted in: no command that is to be pasted deletes it, and no button.
 func TestWhatNamesNoClusterIsNotToBePasted(t *testing.T) {
-	opted := func(n int) finding.Result {
+	opted := func(n int) check.Result {
 		return checktest.Failed(t, LeakedInterfaces(), checktest.Change(snapshottest.PrivateWithNAT(), slash24(3), leftBehind(n), leftBehind(2, tagged(leak.TagCluster, "")),
 			func(s *snapshot.Snapshot) {
 				s.Cleanup = snapshot.Cleanup{Mode: "report", Grace: 30 * time.Minute, Untagged: true}

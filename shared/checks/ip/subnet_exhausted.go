@@ -12,13 +12,8 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/facts/zones"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/address"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/shell"
@@ -34,9 +29,9 @@ func SubnetExhausted() check.Check {
 			snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf)
 }
 
-func subnetExhausted(s *facts.View) []finding.Finding {
+func subnetExhausted(s *check.View) []check.Finding {
 	c := routes.ForView(s)
-	var list []finding.Finding
+	var list []check.Finding
 	for _, f := range c.Unreadable {
 		if len(f.Blocked) > 0 && f.Blocked[0].Source != snapshot.RouteTables {
 			list = append(list, f)
@@ -60,43 +55,43 @@ func subnetExhausted(s *facts.View) []finding.Finding {
 // it from registering. Those that did register and are not Ready (or whose
 // pods have no network) are what the finding explains, unless their pods have
 // another subnet to take addresses of.
-func freeIn(c *routes.Scope, n taker, pods podNetwork, t snapshot.InstanceType) finding.Finding {
+func freeIn(c *routes.Scope, n taker, pods podNetwork, t snapshot.InstanceType) check.Finding {
 	subnet := n.subnet
-	f := finding.Finding{Outcome: finding.Pass, Resource: subnet.ID, Covers: []string{subnet.ID}}
+	f := check.Finding{Outcome: check.Pass, Resource: subnet.ID, Covers: []string{subnet.ID}}
 	if !subnet.CIDR.IsValid() {
 		// EC2 says "0 free" of a subnet that has IPv6 addresses only.
-		f.Evidence = []finding.Evidence{{What: subnet.ID, Value: "has no IPv4 range"}}
+		f.Evidence = []check.Evidence{{What: subnet.ID, Value: "has no IPv4 range"}}
 		return f
 	}
-	most := n.demand(pods, snapshot.InstanceType{Interfaces: 2, IPv4PerInterface: facts.MostFirst})
+	most := n.demand(pods, snapshot.InstanceType{Interfaces: 2, IPv4PerInterface: check.MostFirst})
 	if subnet.Free > 0 && subnet.Free < most.First && !c.S.Has(snapshot.InstanceTypes) {
-		return finding.Unread(subnet.ID, f.Covers, c.S.Why(snapshot.InstanceTypes))
+		return check.Unread(subnet.ID, f.Covers, c.S.Why(snapshot.InstanceTypes))
 	}
 	d := n.demand(pods, t)
-	f.Evidence = []finding.Evidence{{What: "Addresses of " + subnet.ID, Value: n.sum(d, t)}}
+	f.Evidence = []check.Evidence{{What: "Addresses of " + subnet.ID, Value: n.sum(d, t)}}
 	if pods.read || pods.IPv6 {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Settings of aws-node", Value: pods.words()})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Settings of aws-node", Value: pods.words()})
 	}
 	if subnet.Free >= d.First || subnet.Free > 0 && len(n.spare) > 0 {
 		return f
 	}
-	f.Outcome = finding.Fail
+	f.Outcome = check.Fail
 	if len(n.spare) == 0 {
 		f.Instances = notReadyIn(c, n.from...)
 	}
 	f.Resources = []string{subnet.ID, subnet.VPC}
-	f.Evidence = append(f.Evidence, finding.Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)})
-	f.Fix = finding.Fix{
+	f.Evidence = append(f.Evidence, check.Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)})
+	f.Fix = check.Fix{
 		Text:    fmt.Sprintf("Delete unused holders of addresses (the command lists interfaces that nothing is attached to), or have the group launch into a subnet other than %s.", subnet.ID),
-		Command: command.AWS(c.S, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet.ID, "Name=status,Values=available"),
-		Console: link.VPC(c.S, "SubnetDetails:subnetId="+subnet.ID),
+		Command: c.S.AWSCommand("ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet.ID, "Name=status,Values=available"),
+		Console: c.S.VPCLink("SubnetDetails:subnetId=" + subnet.ID),
 	}
 	if !n.node {
 		f.Fix.Text = fmt.Sprintf("Delete unused holders of addresses (the command lists interfaces that nothing is attached to), or move pods to a larger subnet than %s with new ENIConfigs, or the subnet tag kubernetes.io/role/cni.", subnet.ID)
 	}
 	f.Evidence = append(f.Evidence, holders(c.S, subnet.ID)...)
 	// What is left behind explains it where giving that back would cure it.
-	leaked, strays := facts.LeakedAddresses(c.S, subnet.ID), len(facts.StrayBranches(c.S, subnet.ID))
+	leaked, strays := check.LeakedAddresses(c.S, subnet.ID), len(check.StrayBranches(c.S, subnet.ID))
 	f.NarrowedAfter = []checkid.ID{checkid.SpotBurstExceedsSubnet}
 	if leaked > 0 && subnet.Free+leaked >= d.First {
 		f.NarrowedAfter = append(f.NarrowedAfter, checkid.IPLeakedInterfaces)
@@ -107,25 +102,25 @@ func freeIn(c *routes.Scope, n taker, pods podNetwork, t snapshot.InstanceType) 
 	f.Title, f.Why = n.shortage(c, pods, d, t)
 	switch {
 	case d.Blocks > 0 && subnet.Free > 0:
-		f.Confidence = finding.Possible
+		f.Confidence = check.Possible
 	case subnet.Free > 0, d.Blocks > 0 && len(f.Instances) > 0:
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 		f.Unconditional = mayGrow(c, n.from)
 	}
 	return f
 }
 
 // holders are who has the addresses, as far as it was counted.
-func holders(s *facts.View, subnet string) []finding.Evidence {
-	var list []finding.Evidence
+func holders(s *check.View, subnet string) []check.Evidence {
+	var list []check.Evidence
 	if i := slices.IndexFunc(s.Uses, func(u snapshot.Use) bool { return u.Subnet == subnet }); i >= 0 {
-		list = append(list, finding.Evidence{What: "Held in " + subnet, Value: fmt.Sprintf("%d addresses by %d interfaces, %d kept by reservations", s.Uses[i].Held, s.Uses[i].Interfaces, s.Uses[i].Kept)})
+		list = append(list, check.Evidence{What: "Held in " + subnet, Value: fmt.Sprintf("%d addresses by %d interfaces, %d kept by reservations", s.Uses[i].Held, s.Uses[i].Interfaces, s.Uses[i].Kept)})
 	}
-	if n := facts.LeakedAddresses(s, subnet); n > 0 {
-		list = append(list, finding.Evidence{What: "Held by interfaces of terminated nodes", Value: fmt.Sprint(n)})
+	if n := check.LeakedAddresses(s, subnet); n > 0 {
+		list = append(list, check.Evidence{What: "Held by interfaces of terminated nodes", Value: fmt.Sprint(n)})
 	}
-	if n := len(facts.StrayBranches(s, subnet)); n > 0 {
-		list = append(list, finding.Evidence{What: "Held by branch interfaces without a trunk", Value: fmt.Sprint(n)})
+	if n := len(check.StrayBranches(s, subnet)); n > 0 {
+		list = append(list, check.Evidence{What: "Held by branch interfaces without a trunk", Value: fmt.Sprint(n)})
 	}
 	return list
 }
@@ -165,27 +160,27 @@ func (n taker) shortage(c *routes.Scope, pods podNetwork, d address.Demand, t sn
 		why = place + " has no free address. "
 		switch {
 		case !n.node:
-			why += fmt.Sprintf("Pods of nodes in %s get theirs here, and get none.", phrase.Some(n.from, 3))
+			why += fmt.Sprintf("Pods of nodes in %s get theirs here, and get none.", check.Some(n.from, 3))
 		case len(n.from) == 0 || len(n.spare) > 0:
 			why += "Nothing more can be launched there."
 			if len(n.spare) > 0 {
-				why += fmt.Sprintf(" Pods can still get addresses in %s.", phrase.Some(n.spare, 3))
+				why += fmt.Sprintf(" Pods can still get addresses in %s.", check.Some(n.spare, 3))
 			}
 		case d.Blocks > 0:
 			why += "Nothing more can be launched there, and pods on its nodes get no addresses, unless a CIDR reservation still has prefixes."
 		default:
 			why += "Nothing more can be launched there, and pods on its nodes get no addresses."
 		}
-		return phrase.Title("%s has no free address", subnet.ID), why
+		return check.Title("%s has no free address", subnet.ID), why
 	}
-	head = phrase.Title("%s has only %d free %s", subnet.ID, subnet.Free, phrase.Plural(subnet.Free, "address", "addresses"))
+	head = check.Title("%s has only %d free %s", subnet.ID, subnet.Free, check.Plural(subnet.Free, "address", "addresses"))
 	with := "the VPC CNI's default settings"
 	if pods.read {
 		with = "the settings of aws-node"
 	}
 	why = fmt.Sprintf("%s has %d free, and one more %s needs %d with %s. It would start, and its pods would run short of addresses", place, subnet.Free, t.Name, d.First, with)
 	if !n.node {
-		why = fmt.Sprintf("%s has %d free. Pods of nodes in %s get theirs here, %d for one more %s: they would run short", place, subnet.Free, phrase.Some(n.from, 3), d.First, t.Name)
+		why = fmt.Sprintf("%s has %d free. Pods of nodes in %s get theirs here, %d for one more %s: they would run short", place, subnet.Free, check.Some(n.from, 3), d.First, t.Name)
 	}
 	if d.Blocks > 0 {
 		return head, why + ", unless a CIDR reservation still has prefixes."
@@ -252,7 +247,7 @@ func watched(c *routes.Scope) []string {
 
 // freeAddresses judges every subnet of the scope, whatever its routes are, and
 // those that the pods of its nodes take addresses of.
-func freeAddresses(c *routes.Scope) []finding.Finding {
+func freeAddresses(c *routes.Scope) []check.Finding {
 	pods := podNetworkOf(c.S)
 	takers, list := takers(c, pods)
 	for _, n := range takers {
@@ -263,7 +258,7 @@ func freeAddresses(c *routes.Scope) []finding.Finding {
 
 // takers sorts the scope's subnets by who takes addresses of them. The findings
 // are the Unknowns: node subnets of which that cannot be told.
-func takers(c *routes.Scope, pods podNetwork) (list []taker, blind []finding.Finding) {
+func takers(c *routes.Scope, pods podNetwork) (list []taker, blind []check.Finding) {
 	of := map[string]*taker{}
 	get := func(id string) *taker {
 		if of[id] == nil {
@@ -280,7 +275,7 @@ func takers(c *routes.Scope, pods podNetwork) (list []taker, blind []finding.Fin
 		get(id).node = true
 		p := pods.PodSubnets(node, c.S.Subnets, c.S.ENIConfigs)
 		if why, unsure := unsure(c, pods, p); unsure {
-			blind = append(blind, finding.Unread(id, []string{id}, why))
+			blind = append(blind, check.Unread(id, []string{id}, why))
 			continue
 		}
 		if p.First {
@@ -326,7 +321,7 @@ func unsure(c *routes.Scope, pods podNetwork, p address.Places) (snapshot.Failur
 func roomy(c *routes.Scope, ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
 		n, _ := c.Net.Subnet(id)
-		return n.Free < facts.MostFirst
+		return n.Free < check.MostFirst
 	})
 }
 
@@ -378,14 +373,14 @@ const (
 //	they hold more than 50 addresses or a tenth of the subnet         Fail, likely
 //	fewer                                                             Fail, advice
 //	owners that were not read, and none left behind                   Unknown
-func runLeakedInterfaces(s *facts.View) []finding.Finding {
+func runLeakedInterfaces(s *check.View) []check.Finding {
 	l := s.Leaks()
 	if l.Ground.Account == "" || l.Ground.VPC == "" {
-		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Blocked: []snapshot.Failure{{
+		return []check.Finding{{Outcome: check.Unknown, Resource: s.Cluster.Name, Blocked: []snapshot.Failure{{
 			Source: snapshot.Clusters, Reason: snapshot.Broken, Message: "the cluster's account or VPC is unknown, so the owner of these interfaces is too",
 		}}}}
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	var well, told []string
 	for _, n := range s.Subnets {
 		if n.VPC != s.Cluster.VPC {
@@ -399,28 +394,28 @@ func runLeakedInterfaces(s *facts.View) []finding.Finding {
 			told = append(told, f.Covers...)
 			list = append(list, f)
 		case here != nil && here.Spared[leak.OwnerUnread] > 0:
-			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: n.ID, Covers: []string{n.ID}, Blocked: []snapshot.Failure{{
+			list = append(list, check.Finding{Outcome: check.Unknown, Resource: n.ID, Covers: []string{n.ID}, Blocked: []snapshot.Failure{{
 				Source: snapshot.CreatorsOf, Reason: snapshot.NotRead, Message: "the state of the instances that created interfaces in " + n.ID + " was not checked",
 			}}})
 		case returned:
-			list = append(list, finding.Finding{Outcome: finding.Pass, Resource: n.ID, Covers: []string{n.ID}, Evidence: []finding.Evidence{back}})
+			list = append(list, check.Finding{Outcome: check.Pass, Resource: n.ID, Covers: []string{n.ID}, Evidence: []check.Evidence{back}})
 		default:
 			well = append(well, n.ID)
 		}
 	}
 	// No leak keeps the other groups from launching.
 	for _, g := range s.Groups {
-		short := slices.ContainsFunc(list, func(f finding.Finding) bool {
-			return f.Outcome != finding.Pass && slices.Contains(g.Subnets, f.Resource)
+		short := slices.ContainsFunc(list, func(f check.Finding) bool {
+			return f.Outcome != check.Pass && slices.Contains(g.Subnets, f.Resource)
 		})
 		if !short && !slices.Contains(told, g.Name) {
 			well = append(well, g.Name)
 		}
 	}
-	return append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: append(well, s.Cluster.Name)})
+	return append(list, check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: append(well, s.Cluster.Name)})
 }
 
-func judge(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) finding.Finding {
+func judge(l check.Leaks, n snapshot.Subnet, here *check.SubnetLeaks) check.Finding {
 	f := leakFinding(l, n, here)
 	held, w := here.Addresses(), l.Wants(n.ID)
 	short := n.CIDR.IsValid() && launchable(l, n.ID) && n.Free < w.Count && n.Free+held >= w.Count && (!w.Block || here.Blocks() > 0)
@@ -432,16 +427,16 @@ func judge(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) finding.Fi
 		f.Covers = append(f.Covers, refused(l, n, held, w.Count)...)
 		explain(l, &f, n, here, w)
 	case held > muchLeaked, n.CIDR.IsValid() && held*100 > shareLeaked*address.Usable(n.CIDR):
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 	default:
-		f.Confidence = finding.Advice
+		f.Confidence = check.Advice
 	}
 	return f
 }
 
 // launchable reports whether the cluster launches nodes in a subnet, or has its
 // pods' addresses there.
-func launchable(l facts.Leaks, id string) bool {
+func launchable(l check.Leaks, id string) bool {
 	return slices.Contains(l.S.Scope.Launchable, id) || slices.Contains(l.S.Scope.Subnets, id) ||
 		slices.ContainsFunc(l.S.Groups, func(g snapshot.Group) bool { return slices.Contains(g.Subnets, id) }) ||
 		slices.ContainsFunc(l.S.Scoped(), func(i *snapshot.Instance) bool { return i.Subnet == id }) ||
@@ -450,7 +445,7 @@ func launchable(l facts.Leaks, id string) bool {
 
 // unready are the scope's instances in a subnet that registered and are not
 // Ready: an instance has its own address, which is all that registering takes.
-func unready(l facts.Leaks, subnet string) []string {
+func unready(l check.Leaks, subnet string) []string {
 	nodes := l.S.Index()
 	suspects, _ := nodes.Pending()
 	var ids []string
@@ -470,7 +465,7 @@ func unready(l facts.Leaks, subnet string) []string {
 // refused are the groups whose launches EC2 refused for want of addresses in a
 // subnet, where what comes back is enough for all nodes that they still want
 // there. A group spreads them over its subnets.
-func refused(l facts.Leaks, n snapshot.Subnet, held, each int) []string {
+func refused(l check.Leaks, n snapshot.Subnet, held, each int) []string {
 	if !l.S.Has(snapshot.Groups) || !l.S.Has(snapshot.Activities) {
 		return nil
 	}
@@ -494,32 +489,32 @@ func refused(l facts.Leaks, n snapshot.Subnet, held, each int) []string {
 }
 
 // leakFinding tells what is left behind in a subnet, and what becomes of it.
-func leakFinding(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) finding.Finding {
+func leakFinding(l check.Leaks, n snapshot.Subnet, here *check.SubnetLeaks) check.Finding {
 	owners := here.Owners()
 	held := here.Addresses()
-	what := fmt.Sprintf("%d %s of %d terminated %s", len(here.Own), phrase.Plural(len(here.Own), "interface", "interfaces"), len(owners), phrase.Plural(len(owners), "node", "nodes"))
+	what := fmt.Sprintf("%d %s of %d terminated %s", len(here.Own), check.Plural(len(here.Own), "interface", "interfaces"), len(owners), check.Plural(len(owners), "node", "nodes"))
 	since := since(l, here)
-	f := finding.Finding{
-		Outcome:   finding.Fail,
+	f := check.Finding{
+		Outcome:   check.Fail,
 		Resource:  n.ID,
 		Covers:    []string{n.ID},
 		Resources: []string{n.ID, n.VPC},
-		Title:     phrase.Title("%d terminated %s %d %s of %s", len(owners), phrase.Plural(len(owners), "node holds", "nodes hold"), held, phrase.Plural(held, "address", "addresses"), n.ID),
-		Why:       fmt.Sprintf("%s %s %d %s of %s (%s, %s)%s. Nothing is attached to them, and EC2 reports their instances as terminated or unknown.", what, phrase.Plural(len(here.Own), "holds", "hold"), held, phrase.Plural(held, "address", "addresses"), n.ID, n.CIDR, n.Zone, since),
-		Evidence: []finding.Evidence{
-			{What: "Leaked in " + n.ID, Value: fmt.Sprintf("%s, %d %s%s", what, held, phrase.Plural(held, "address", "addresses"), since)},
-			{What: "Interfaces", Value: phrase.Some(ids(l, here.Own), 5)},
-			{What: "Created by", Value: phrase.Some(owners, 5)},
+		Title:     check.Title("%d terminated %s %d %s of %s", len(owners), check.Plural(len(owners), "node holds", "nodes hold"), held, check.Plural(held, "address", "addresses"), n.ID),
+		Why:       fmt.Sprintf("%s %s %d %s of %s (%s, %s)%s. Nothing is attached to them, and EC2 reports their instances as terminated or unknown.", what, check.Plural(len(here.Own), "holds", "hold"), held, check.Plural(held, "address", "addresses"), n.ID, n.CIDR, n.Zone, since),
+		Evidence: []check.Evidence{
+			{What: "Leaked in " + n.ID, Value: fmt.Sprintf("%s, %d %s%s", what, held, check.Plural(held, "address", "addresses"), since)},
+			{What: "Interfaces", Value: check.Some(ids(l, here.Own), 5)},
+			{What: "Created by", Value: check.Some(owners, 5)},
 			{What: "Of cluster", Value: clusters(l, here)},
 		},
 		Fix: fix(l, n, here),
 	}
-	f.Evidence = append(f.Evidence, finding.Evidence{What: "eni-cleanup", Value: fate(l, here)})
+	f.Evidence = append(f.Evidence, check.Evidence{What: "eni-cleanup", Value: fate(l, here)})
 	if here.Others > 0 {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Not counted", Value: fmt.Sprintf("%d %s of terminated nodes that name another cluster", here.Others, phrase.Plural(here.Others, "interface", "interfaces"))})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Not counted", Value: fmt.Sprintf("%d %s of terminated nodes that name another cluster", here.Others, check.Plural(here.Others, "interface", "interfaces"))})
 	}
 	if len(here.Spared) > 0 {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Not leaked", Value: reasons(here.Spared)})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Not leaked", Value: reasons(here.Spared)})
 	}
 	if back, returned := returned(l, n.ID); returned {
 		back.What = "Given back to " + n.ID
@@ -529,7 +524,7 @@ func leakFinding(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) find
 }
 
 // explain says what the subnet lacks because of them.
-func explain(l facts.Leaks, f *finding.Finding, n snapshot.Subnet, here *facts.SubnetLeaks, w facts.NextNode) {
+func explain(l check.Leaks, f *check.Finding, n snapshot.Subnet, here *check.SubnetLeaks, w check.NextNode) {
 	held := here.Addresses()
 	one := "one more node"
 	if w.Kind != "" {
@@ -541,12 +536,12 @@ func explain(l facts.Leaks, f *finding.Finding, n snapshot.Subnet, here *facts.S
 	}
 	if n.Free == 0 {
 		// A remedy may be about fewer, those that were there for long: "them" would be its own.
-		all := phrase.Plural(len(here.Own), "it", fmt.Sprintf("all %d", len(here.Own)))
+		all := check.Plural(len(here.Own), "it", fmt.Sprintf("all %d", len(here.Own)))
 		f.Why += fmt.Sprintf(" 0 are free: nothing can be launched there, and new pods of its nodes get no address. Deleting %s frees %d; %s needs %d.", all, held, one, w.Count)
 	} else {
-		f.Why += fmt.Sprintf(" %d %s free, and %s needs %d; deleting these leaves %d free.", n.Free, phrase.Plural(n.Free, "is", "are"), one, w.Count, n.Free+held)
+		f.Why += fmt.Sprintf(" %d %s free, and %s needs %d; deleting these leaves %d free.", n.Free, check.Plural(n.Free, "is", "are"), one, w.Count, n.Free+held)
 	}
-	f.Evidence = append([]finding.Evidence{{What: "Addresses of " + n.ID, Value: fmt.Sprintf("%d free; %s needs %d at start; %d free once terminated nodes' interfaces are deleted", n.Free, one, w.Count, n.Free+held)}}, f.Evidence...)
+	f.Evidence = append([]check.Evidence{{What: "Addresses of " + n.ID, Value: fmt.Sprintf("%d free; %s needs %d at start; %d free once terminated nodes' interfaces are deleted", n.Free, one, w.Count, n.Free+held)}}, f.Evidence...)
 }
 
 // uncleaning are the settings with which aws-node deletes nothing that was left
@@ -557,7 +552,7 @@ func uncleaning() []string {
 
 // uncleaned is the setting of aws-node that keeps it from deleting them itself;
 // empty without one, and where that was not read.
-func uncleaned(l facts.Leaks) string {
+func uncleaned(l check.Leaks) string {
 	if !l.S.Has(snapshot.AWSNode) || l.S.CNI == nil {
 		return ""
 	}
@@ -570,16 +565,16 @@ func uncleaned(l facts.Leaks) string {
 }
 
 // since is how long the oldest has been there, as far as dates can be read.
-func since(l facts.Leaks, here *facts.SubnetLeaks) string {
+func since(l check.Leaks, here *check.SubnetLeaks) string {
 	for _, v := range here.Own {
 		if !v.Created.IsZero() {
-			return fmt.Sprintf(", oldest created %s UTC", v.Created.UTC().Format(phrase.DayAndMinute))
+			return fmt.Sprintf(", oldest created %s UTC", v.Created.UTC().Format(check.DayAndMinute))
 		}
 	}
 	return ""
 }
 
-func ids(l facts.Leaks, list []leak.Verdict) []string {
+func ids(l check.Leaks, list []leak.Verdict) []string {
 	ids := make([]string, len(list))
 	for i, v := range list {
 		ids[i] = v.Interface.ID
@@ -587,7 +582,7 @@ func ids(l facts.Leaks, list []leak.Verdict) []string {
 	return ids
 }
 
-func clusters(l facts.Leaks, here *facts.SubnetLeaks) string {
+func clusters(l check.Leaks, here *check.SubnetLeaks) string {
 	none := 0
 	for _, v := range here.Own {
 		if v.Cluster == "" {
@@ -606,7 +601,7 @@ func clusters(l facts.Leaks, here *facts.SubnetLeaks) string {
 
 // sorted are those that eni-cleanup may delete by its own settings, and the
 // reasons why it leaves the others.
-func sorted(l facts.Leaks, here *facts.SubnetLeaks) (may []leak.Verdict, left map[leak.Reason]int) {
+func sorted(l check.Leaks, here *check.SubnetLeaks) (may []leak.Verdict, left map[leak.Reason]int) {
 	g := l.Ground
 	g.Grace, g.Untagged = l.S.Cleanup.Grace, l.S.Cleanup.Untagged
 	left = map[leak.Reason]int{}
@@ -621,7 +616,7 @@ func sorted(l facts.Leaks, here *facts.SubnetLeaks) (may []leak.Verdict, left ma
 }
 
 // fate is what eni-cleanup does with them.
-func fate(l facts.Leaks, here *facts.SubnetLeaks) string {
+func fate(l check.Leaks, here *check.SubnetLeaks) string {
 	may, left := sorted(l, here)
 	text := ""
 	switch l.S.Cleanup.Mode {
@@ -635,7 +630,7 @@ func fate(l facts.Leaks, here *facts.SubnetLeaks) string {
 		text = fmt.Sprintf("could delete %d of them, if enabled", len(may))
 	}
 	if n := len(may) - len(naming(may)); n > 0 {
-		text += fmt.Sprintf("; %d %s no cluster, and %s only where all clusters of the VPC are watched and in mode delete", n, phrase.Plural(n, "names", "name"), phrase.Plural(n, "goes", "go"))
+		text += fmt.Sprintf("; %d %s no cluster, and %s only where all clusters of the VPC are watched and in mode delete", n, check.Plural(n, "names", "name"), check.Plural(n, "goes", "go"))
 	}
 	if len(left) > 0 {
 		text += "; not " + reasons(left)
@@ -650,11 +645,11 @@ func naming(list []leak.Verdict) []leak.Verdict {
 }
 
 // fix is what to switch, or to paste.
-func fix(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) finding.Fix {
+func fix(l check.Leaks, n snapshot.Subnet, here *check.SubnetLeaks) check.Fix {
 	may, left := sorted(l, here)
-	f := finding.Fix{
-		Command: command.AWS(l.S, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+n.ID, "Name=status,Values=available", "Name=description,Values=aws-K8S-i-*"),
-		Console: link.EC2(l.S, "NIC:subnetId="+n.ID),
+	f := check.Fix{
+		Command: l.S.AWSCommand("ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+n.ID, "Name=status,Values=available", "Name=description,Values=aws-K8S-i-*"),
+		Console: l.S.EC2Link("NIC:subnetId=" + n.ID),
 	}
 	named := naming(may)
 	switch {
@@ -670,18 +665,18 @@ func fix(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) finding.Fix 
 		f.Text = "Check each of them, and delete unused ones by hand (the command lists them)."
 	}
 	if left[leak.Untagged] > 0 {
-		f.Text += fmt.Sprintf(" %d %s no cluster: where all clusters of the VPC are watched, set cleanupUntagged=%s.", left[leak.Untagged], phrase.Plural(left[leak.Untagged], "names", "name"), l.S.Cluster.VPC)
+		f.Text += fmt.Sprintf(" %d %s no cluster: where all clusters of the VPC are watched, set cleanupUntagged=%s.", left[leak.Untagged], check.Plural(left[leak.Untagged], "names", "name"), l.S.Cluster.VPC)
 	}
 	return f
 }
 
 // deletes are the commands that delete the oldest: no more than a person looks
 // through before pasting them.
-func deletes(l facts.Leaks, may []leak.Verdict) string {
+func deletes(l check.Leaks, may []leak.Verdict) string {
 	const most = 20
 	ids := ids(l, may[:min(len(may), most)])
 	if len(ids) == 1 {
-		return command.AWS(l.S, "ec2 delete-network-interface", "--network-interface-id", ids[0])
+		return l.S.AWSCommand("ec2 delete-network-interface", "--network-interface-id", ids[0])
 	}
 	return shell.Each(ids, "aws", "ec2", "delete-network-interface", "--region", l.S.Region, "--network-interface-id")
 }
@@ -699,14 +694,14 @@ func reasons(counts map[leak.Reason]int) string {
 }
 
 // returned is what eni-cleanup gave back to a subnet lately.
-func returned(l facts.Leaks, subnet string) (finding.Evidence, bool) {
+func returned(l check.Leaks, subnet string) (check.Evidence, bool) {
 	for _, r := range l.S.Returned {
 		if r.Subnet == subnet && r.Interfaces > 0 {
-			return finding.Evidence{What: subnet, Value: fmt.Sprintf("%d %s back; %d %s of %d terminated %s", r.Addresses, phrase.Plural(r.Addresses, "address", "addresses"),
-				r.Interfaces, phrase.Plural(r.Interfaces, "interface", "interfaces"), r.Nodes, phrase.Plural(r.Nodes, "node", "nodes"))}, true
+			return check.Evidence{What: subnet, Value: fmt.Sprintf("%d %s back; %d %s of %d terminated %s", r.Addresses, check.Plural(r.Addresses, "address", "addresses"),
+				r.Interfaces, check.Plural(r.Interfaces, "interface", "interfaces"), r.Nodes, check.Plural(r.Nodes, "node", "nodes"))}, true
 		}
 	}
-	return finding.Evidence{}, false
+	return check.Evidence{}, false
 }
 
 // runwayHorizon is how long before a subnet runs out of addresses that is said,
@@ -720,22 +715,22 @@ func Runway() check.Check {
 			snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf)
 }
 
-func runRunway(s *facts.View) []finding.Finding {
+func runRunway(s *check.View) []check.Finding {
 	c := routes.ForView(s)
 	samples := map[string][]snapshot.Sample{}
 	for _, x := range s.Samples {
 		samples[x.Subnet] = append(samples[x.Subnet], x)
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(s.Scope.Launchable))) {
 		if subnet, known := c.Net.Subnet(id); known {
 			list = append(list, runwayOf(c, subnet, samples[id]))
 		}
 	}
 	if len(list) == 0 {
-		list = append(list, finding.Finding{
-			Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
-			Evidence: []finding.Evidence{{What: s.Cluster.Name, Value: "no group can launch into a subnet"}},
+		list = append(list, check.Finding{
+			Outcome: check.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
+			Evidence: []check.Evidence{{What: s.Cluster.Name, Value: "no group can launch into a subnet"}},
 		})
 	}
 	return list
@@ -749,10 +744,10 @@ func runRunway(s *facts.View) []finding.Finding {
 //	no fall, or it leaves more than the horizon                  Pass
 //	a fall of hours or days, all of its interval in the horizon  Fail, likely
 //	any other within the horizon                                 Fail, possible
-func runwayOf(c *routes.Scope, subnet snapshot.Subnet, samples []snapshot.Sample) finding.Finding {
-	pass := finding.Finding{Outcome: finding.Pass, Resource: subnet.ID, Covers: []string{subnet.ID}}
+func runwayOf(c *routes.Scope, subnet snapshot.Subnet, samples []snapshot.Sample) check.Finding {
+	pass := check.Finding{Outcome: check.Pass, Resource: subnet.ID, Covers: []string{subnet.ID}}
 	if !subnet.CIDR.IsValid() {
-		pass.Evidence = []finding.Evidence{{What: subnet.ID, Value: "has no IPv4 range"}}
+		pass.Evidence = []check.Evidence{{What: subnet.ID, Value: "has no IPv4 range"}}
 		return pass
 	}
 	horizon := cmp.Or(c.S.Horizon, runwayHorizon)
@@ -764,46 +759,46 @@ func runwayOf(c *routes.Scope, subnet snapshot.Subnet, samples []snapshot.Sample
 		r, warn = address.Warn(samples, n.takes, horizon, c.S.Time)
 	}
 	if r.Reason == address.TooFewSamples {
-		return finding.Finding{
-			Outcome: finding.Unknown, Resource: subnet.ID, Covers: []string{subnet.ID},
+		return check.Finding{
+			Outcome: check.Unknown, Resource: subnet.ID, Covers: []string{subnet.ID},
 			Blocked: []snapshot.Failure{{
 				Source: snapshot.LaunchHistory, Reason: snapshot.NotRead,
 				Message: fmt.Sprintf("the free addresses of %s were not recorded often enough lately (%d samples)", subnet.ID, len(samples)),
 			}},
 		}
 	}
-	evidence := []finding.Evidence{{What: "Free addresses of " + subnet.ID, Value: spokenRunway(r, c.S.Time)}}
+	evidence := []check.Evidence{{What: "Free addresses of " + subnet.ID, Value: spokenRunway(r, c.S.Time)}}
 	if p.launches > 0 {
-		evidence = append(evidence, finding.Evidence{What: "Launches wanted", Value: p.words(n)})
+		evidence = append(evidence, check.Evidence{What: "Launches wanted", Value: p.words(n)})
 	}
 	if !warn && r.Reason != address.Reached {
 		pass.Evidence = evidence
 		return pass
 	}
-	f := finding.Finding{
-		Outcome:    finding.Fail,
-		Confidence: finding.Possible,
+	f := check.Finding{
+		Outcome:    check.Fail,
+		Confidence: check.Possible,
 		Resource:   subnet.ID,
 		Covers:     []string{subnet.ID},
 		Resources:  []string{subnet.ID, subnet.VPC},
-		Title:      phrase.Title("%s runs out of addresses at about %s", subnet.ID, clockMinute(r.Empty, c.S.Time)),
+		Title:      check.Title("%s runs out of addresses at about %s", subnet.ID, clockMinute(r.Empty, c.S.Time)),
 		Why:        runwayWhy(subnet, r, n, p, c.S.Time),
-		Evidence:   append(evidence, finding.Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)}),
-		Fix: finding.Fix{
+		Evidence:   append(evidence, check.Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)}),
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Find what uses the addresses (the command lists interfaces that nothing is attached to), or have the groups launch into a subnet other than %s.", subnet.ID),
-			Command: command.AWS(c.S, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet.ID, "Name=status,Values=available"),
-			Console: link.VPC(c.S, "SubnetDetails:subnetId="+subnet.ID),
+			Command: c.S.AWSCommand("ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet.ID, "Name=status,Values=available"),
+			Console: c.S.VPCLink("SubnetDetails:subnetId=" + subnet.ID),
 		},
 	}
 	if r.Reason == address.Reached {
 		// ip/subnet-exhausted says it where a group may still launch there.
-		f.Confidence = finding.Advice
-		f.Title = phrase.Title("%s has no addresses left for one more node", subnet.ID)
+		f.Confidence = check.Advice
+		f.Title = check.Title("%s has no addresses left for one more node", subnet.ID)
 		f.Why = fmt.Sprintf("%s had %s free at %s, and %s.", subnet.ID, thousands(r.Free), clockMinute(r.At, c.S.Time), n.needs())
 		return f
 	}
 	if r.Reason == address.Steady && !r.Latest.IsZero() && r.Latest.Sub(c.S.Time) <= horizon {
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 	}
 	return f
 }
@@ -883,7 +878,7 @@ func runwayWhy(subnet snapshot.Subnet, r address.Runway, n oneMore, p pendingLau
 		text += " (" + between + ")"
 	}
 	if p.launches > 0 {
-		text += fmt.Sprintf("; of those, %d are for %d %s that %s wanted by %s", p.addresses, p.launches, phrase.Plural(p.launches, "launch", "launches"), phrase.Plural(p.launches, "is", "are"), phrase.Some(p.groups, 2))
+		text += fmt.Sprintf("; of those, %d are for %d %s that %s wanted by %s", p.addresses, p.launches, check.Plural(p.launches, "launch", "launches"), check.Plural(p.launches, "is", "are"), check.Some(p.groups, 2))
 	}
 	return text + "."
 }
@@ -924,14 +919,14 @@ func spokenRunway(r address.Runway, now time.Time) string {
 }
 
 func (p pendingLaunches) words(n oneMore) string {
-	return fmt.Sprintf("%d here, by %s: %d addresses of %s", p.launches, phrase.Some(p.groups, 4), p.addresses, cmp.Or(n.kind, "an unknown type"))
+	return fmt.Sprintf("%d here, by %s: %d addresses of %s", p.launches, check.Some(p.groups, 4), p.addresses, cmp.Or(n.kind, "an unknown type"))
 }
 
 // addressesOf writes a pace: "42 addresses", "0.4 addresses".
 func addressesOf(perHour float64) string {
 	if math.Abs(perHour) < 10 {
 		text := strconv.FormatFloat(perHour, 'f', 1, 64)
-		return text + " " + phrase.Plural(int(math.Abs(perHour)*10+0.5)-9, "address", "addresses")
+		return text + " " + check.Plural(int(math.Abs(perHour)*10+0.5)-9, "address", "addresses")
 	}
 	return thousands(int(math.Round(perHour))) + " addresses"
 }

@@ -14,12 +14,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/facts/zones"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/node/scheduling"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
@@ -55,39 +50,39 @@ const reconciles = 10 * time.Minute
 // nodeClassNotReady judges the classes that NodePools name. A class that no
 // NodePool names, one that is being deleted, and a NodePool that is being deleted
 // are no fault.
-func nodeClassNotReady(s *facts.View) []finding.Finding {
-	blocked, unread := facts.KarpenterUnread(s, snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf)
+func nodeClassNotReady(s *check.View) []check.Finding {
+	blocked, unread := check.KarpenterUnread(s, snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf)
 	if unread && len(s.NodePools) == 0 {
-		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
+		return []check.Finding{{Outcome: check.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
 	}
 	if !s.Has(snapshot.NodePoolsOf) {
 		return nil // nothing shows Karpenter here
 	}
-	var v finding.Verdicts
-	var unseen []finding.Finding
+	var v check.Verdicts
+	var unseen []check.Finding
 	for _, u := range classesInUse(s) {
 		switch w := judgeClass(s, u); {
 		case w.bad:
 			v.Fail(notReady(s, u, w))
 		case w.good:
-			v.Pass(u.resource, u.covers(), finding.Evidence{What: u.title(), Value: "is ready"})
+			v.Pass(u.resource, u.covers(), check.Evidence{What: u.title(), Value: "is ready"})
 		case unread && !standingKnown(s, u):
-			unseen = append(unseen, finding.Unread(u.resource, u.covers(), blocked...))
+			unseen = append(unseen, check.Unread(u.resource, u.covers(), blocked...))
 		}
 	}
 	if len(s.NodePools) == 0 {
 		v.Pass(s.Cluster.Name, []string{s.Cluster.Name})
 	}
 	// What EC2 refused Karpenter is written in the NodeClaims alone, where CloudTrail is not read.
-	if blocked, unread := facts.KarpenterUnread(s, snapshot.NodeClaimsOf); unread {
-		unseen = append(unseen, finding.Unread(s.Cluster.Name, []string{s.Cluster.Name}, blocked...))
+	if blocked, unread := check.KarpenterUnread(s, snapshot.NodeClaimsOf); unread {
+		unseen = append(unseen, check.Unread(s.Cluster.Name, []string{s.Cluster.Name}, blocked...))
 	}
 	return append(v.Findings(), unseen...)
 }
 
 // standingKnown reports whether something says how a class stands: it itself, or a NodePool.
-func standingKnown(s *facts.View, u use) bool {
-	_, known := facts.Class(s, u.ref)
+func standingKnown(s *check.View, u use) bool {
+	_, known := check.Class(s, u.ref)
 	return known || slices.ContainsFunc(u.pools, func(p snapshot.NodePool) bool {
 		status := p.Conditions["NodeClassReady"].Status
 		return status == "True" || status == "False"
@@ -101,7 +96,7 @@ type use struct {
 	pools    []snapshot.NodePool
 }
 
-func classesInUse(s *facts.View) []use {
+func classesInUse(s *check.View) []use {
 	byRef := map[snapshot.ClassRef][]snapshot.NodePool{}
 	names := map[string]int{}
 	for _, p := range s.NodePools {
@@ -117,11 +112,11 @@ func classesInUse(s *facts.View) []use {
 	for ref, pools := range byRef {
 		u := use{ref: ref, resource: ref.Name, pools: pools}
 		if names[ref.Name] > 1 { // Karpenter's and Auto Mode's, both often "default"
-			u.resource = facts.ClassKey(ref)
+			u.resource = check.ClassKey(ref)
 		}
 		list = append(list, u)
 	}
-	slices.SortFunc(list, func(a, b use) int { return strings.Compare(facts.ClassKey(a.ref), facts.ClassKey(b.ref)) })
+	slices.SortFunc(list, func(a, b use) int { return strings.Compare(check.ClassKey(a.ref), check.ClassKey(b.ref)) })
 	return list
 }
 
@@ -135,9 +130,9 @@ func (u use) poolNames() []string {
 }
 
 func (u use) covers() []string {
-	list := []string{facts.ClassKey(u.ref)}
+	list := []string{check.ClassKey(u.ref)}
 	for _, p := range u.pools {
-		list = append(list, facts.PoolKey(p.Name))
+		list = append(list, check.PoolKey(p.Name))
 	}
 	return list
 }
@@ -167,8 +162,8 @@ type state struct {
 
 // judgeClass goes by the class's own condition, and where the class was not read
 // by what its NodePools say of it.
-func judgeClass(s *facts.View, u use) state {
-	class, known := facts.Class(s, u.ref)
+func judgeClass(s *check.View, u use) state {
+	class, known := check.Class(s, u.ref)
 	switch {
 	case class == nil && known:
 		return judgeGone(s, u)
@@ -184,19 +179,19 @@ func judgeClass(s *facts.View, u use) state {
 	case ready.Status == "True" && ready.Current(class.Generation):
 		w.good = true
 	case ready.Status == "False":
-		w.bad = facts.Held(s, ready, class.Generation, facts.ClassSettles) && w.condition.Current(class.Generation)
+		w.bad = check.Held(s, ready, class.Generation, check.ClassSettles) && w.condition.Current(class.Generation)
 	case ready.Status == "Unknown":
-		w.bad = facts.Held(s, ready, class.Generation, reconciles) && facts.Held(s, w.condition, class.Generation, reconciles)
+		w.bad = check.Held(s, ready, class.Generation, reconciles) && check.Held(s, w.condition, class.Generation, reconciles)
 	}
 	return w
 }
 
 // judgeGone is for a class that is not there. A NodePool that is not in use may
 // name one that is to come.
-func judgeGone(s *facts.View, u use) state {
+func judgeGone(s *check.View, u use) state {
 	for _, p := range u.pools {
 		c := p.Conditions["NodeClassReady"]
-		if c.Status == "False" && c.Reason == "NodeClassNotFound" && facts.Held(s, c, p.Generation, facts.ClassSettles) && inUse(s, p) {
+		if c.Status == "False" && c.Reason == "NodeClassNotFound" && check.Held(s, c, p.Generation, check.ClassSettles) && inUse(s, p) {
 			return state{bad: true, gone: true, of: "NodeClassReady", condition: c}
 		}
 	}
@@ -205,14 +200,14 @@ func judgeGone(s *facts.View, u use) state {
 
 // inUse reports whether a NodePool has nodes, or has asked for some, or that a pod
 // waits for it.
-func inUse(s *facts.View, p snapshot.NodePool) bool {
+func inUse(s *check.View, p snapshot.NodePool) bool {
 	used, _ := scheduling.ParseAmount(p.Used["nodes"])
 	return used.Sign() > 0 || slices.ContainsFunc(s.NodeClaims, func(c snapshot.NodeClaim) bool { return c.Pool == p.Name && !c.Deleting }) ||
 		slices.ContainsFunc(s.Nodes, func(n snapshot.Node) bool { return n.Labels[scheduling.PoolLabel] == p.Name }) ||
 		slices.ContainsFunc(s.WaitingPods, func(w snapshot.WaitingPod) bool { return scheduling.PoolTakes(p, &w) && !w.Gated })
 }
 
-func judgeByPools(s *facts.View, u use) state {
+func judgeByPools(s *check.View, u use) state {
 	var w state
 	for _, p := range u.pools {
 		c := p.Conditions["NodeClassReady"]
@@ -222,9 +217,9 @@ func judgeByPools(s *facts.View, u use) state {
 		case c.Reason == "NodeClassTerminating":
 			return state{}
 		case c.Status == "False" && c.Reason == "NodeClassReadinessUnknown":
-			w.bad = w.bad || facts.Held(s, c, p.Generation, reconciles)
+			w.bad = w.bad || check.Held(s, c, p.Generation, reconciles)
 		case c.Status == "False":
-			w.bad = w.bad || facts.Held(s, c, p.Generation, facts.ClassSettles) && (c.Reason != "NodeClassNotFound" || inUse(s, p))
+			w.bad = w.bad || check.Held(s, c, p.Generation, check.ClassSettles) && (c.Reason != "NodeClassNotFound" || inUse(s, p))
 		}
 		if w.bad && w.of == "" {
 			w.of, w.condition = "NodeClassReady", c
@@ -261,39 +256,39 @@ func because(class snapshot.NodeClass) (string, snapshot.ObservedCondition) {
 	return list[0], class.Conditions[list[0]]
 }
 
-func notReady(s *facts.View, u use, w state) finding.Finding {
+func notReady(s *check.View, u use, w state) check.Finding {
 	pools := u.poolNames()
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: u.resource, Covers: u.covers(), Resources: pools, Unconditional: true,
-		Title: phrase.Title("%s cannot launch: %s %s", subject(pools), u.title(), short(w)),
+	f := check.Finding{
+		Outcome: check.Fail, Resource: u.resource, Covers: u.covers(), Resources: pools, Unconditional: true,
+		Title: check.Title("%s cannot launch: %s %s", subject(pools), u.title(), short(w)),
 		Why:   fmt.Sprintf("%s launches no node for %s: %s %s.", maker(u.ref), named(pools), u.title(), long(w)),
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    next(u.ref, w),
-			Command: shell.Command("kubectl", "describe", facts.ClassKind(u.ref), u.ref.Name),
-			Console: link.Cluster(s),
+			Command: shell.Command("kubectl", "describe", check.ClassKind(u.ref), u.ref.Name),
+			Console: s.ClusterLink(),
 		},
 	}
 	if f.Pods = waitFor(s, u); len(f.Pods) > 0 {
-		f.Why += fmt.Sprintf(" %s for %s, and no other NodePool can run %s.", waitingPods(f.Pods), phrase.Plural(len(pools), "it", "them"), phrase.Plural(len(f.Pods), "it", "them"))
+		f.Why += fmt.Sprintf(" %s for %s, and no other NodePool can run %s.", waitingPods(f.Pods), check.Plural(len(pools), "it", "them"), check.Plural(len(f.Pods), "it", "them"))
 	}
 	if w.gone {
 		f.Fix.Command = shell.Command("kubectl", "get", "nodepool", pools[0], "-o", "yaml")
 	}
-	f.Evidence = append(f.Evidence, finding.Evidence{What: u.title(), Value: conditionText(w.of, w.condition)})
+	f.Evidence = append(f.Evidence, check.Evidence{What: u.title(), Value: conditionText(w.of, w.condition)})
 	if w.class != nil {
 		for _, name := range slices.Sorted(maps.Keys(w.class.Conditions)) {
 			if c := w.class.Conditions[name]; name != w.of && name != "Ready" && c.Status != "True" && c.Reason != "DependenciesNotReady" {
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "Also", Value: conditionText(name, c)})
+				f.Evidence = append(f.Evidence, check.Evidence{What: "Also", Value: conditionText(name, c)})
 			}
 		}
 		f.Evidence = append(f.Evidence, instead(s, *w.class, w.of)...)
 		if key, value, n := otherValue(s, w); n > 0 {
 			f.Fix.Text = fmt.Sprintf("%d %s %s=%s: does the class mean %s? Then change its term. Else tag each <subnet> that nothing else selects.",
-				n, phrase.Plural(n, "subnet has", "subnets have"), key, phrase.Clip(value), phrase.Plural(n, "it", "these"))
+				n, check.Plural(n, "subnet has", "subnets have"), key, check.Clip(value), check.Plural(n, "it", "these"))
 		}
 		f.Evidence = append(f.Evidence, accessUnread(s, *w.class)...)
 	}
-	f.Evidence = append(f.Evidence, finding.Evidence{What: "NodePools", Value: phrase.Some(pools, 10)})
+	f.Evidence = append(f.Evidence, check.Evidence{What: "NodePools", Value: check.Some(pools, 10)})
 	if w.of == "SubnetsReady" || w.of == "SecurityGroupsReady" {
 		f.Fix.Command = cmp.Or(tagAsSelected(s, w), listing(s, w.of), f.Fix.Command)
 	}
@@ -301,7 +296,7 @@ func notReady(s *facts.View, u use, w state) finding.Finding {
 }
 
 // accessUnread names what would have shown why the cluster refuses a class's node role.
-func accessUnread(s *facts.View, class snapshot.NodeClass) []finding.Evidence {
+func accessUnread(s *check.View, class snapshot.NodeClass) []check.Evidence {
 	if _, refused := class.Unauthorized(); !refused {
 		return nil
 	}
@@ -315,14 +310,14 @@ func accessUnread(s *facts.View, class snapshot.NodeClass) []finding.Evidence {
 		return nil
 	}
 	slices.Sort(list)
-	return []finding.Evidence{{What: "Not checked", Value: strings.Join(list, ", ")}}
+	return []check.Evidence{{What: "Not checked", Value: strings.Join(list, ", ")}}
 }
 
 // waitFor are the pods that only NodePools of the class would take, and that the
 // scheduler has found no node for since minutes.
-func waitFor(s *facts.View, u use) []string {
+func waitFor(s *check.View, u use) []string {
 	var names []string
-	for _, w := range facts.Unschedulable(s, waits) {
+	for _, w := range check.Unschedulable(s, waits) {
 		takes := func(list []snapshot.NodePool) bool {
 			return slices.ContainsFunc(list, func(p snapshot.NodePool) bool { return scheduling.PoolTakes(p, w) })
 		}
@@ -338,19 +333,19 @@ func waitFor(s *facts.View, u use) []string {
 	return names[:min(len(names), zones.MostPods)]
 }
 
-func listing(s *facts.View, of string) string {
+func listing(s *check.View, of string) string {
 	if s.Cluster.VPC == "" {
 		return ""
 	}
 	if of == "SubnetsReady" {
-		return command.AWS(s, "ec2 describe-subnets", "--filters", "Name=vpc-id,Values="+s.Cluster.VPC, "--query", "Subnets[].[SubnetId,AvailabilityZone,Tags]")
+		return s.AWSCommand("ec2 describe-subnets", "--filters", "Name=vpc-id,Values="+s.Cluster.VPC, "--query", "Subnets[].[SubnetId,AvailabilityZone,Tags]")
 	}
-	return command.AWS(s, "ec2 describe-security-groups", "--filters", "Name=vpc-id,Values="+s.Cluster.VPC, "--query", "SecurityGroups[].[GroupId,GroupName,Tags]")
+	return s.AWSCommand("ec2 describe-security-groups", "--filters", "Name=vpc-id,Values="+s.Cluster.VPC, "--query", "SecurityGroups[].[GroupId,GroupName,Tags]")
 }
 
 // otherValue is the value that subnets have for the tag by which a class selects none, where
 // all that have the tag have the same: the class's term may be a misspelling of it.
-func otherValue(s *facts.View, w state) (key, value string, subnets int) {
+func otherValue(s *check.View, w state) (key, value string, subnets int) {
 	if tagAsSelected(s, w) == "" || len(w.class.Subnets[0].Tags) != 1 {
 		return "", "", 0
 	}
@@ -371,7 +366,7 @@ func otherValue(s *facts.View, w state) (key, value string, subnets int) {
 
 // tagAsSelected is the command that gives one subnet the tags that the class selects by.
 // Which subnet is a person's choice: nothing says which one was meant.
-func tagAsSelected(s *facts.View, w state) string {
+func tagAsSelected(s *check.View, w state) string {
 	if w.of != "SubnetsReady" || w.condition.Reason != "SubnetsNotFound" || w.class == nil || len(w.class.Subnets) != 1 {
 		return ""
 	}
@@ -390,7 +385,7 @@ func tagAsSelected(s *facts.View, w state) string {
 		}
 		tags = append(tags, "Key="+key+",Value="+value)
 	}
-	return command.AWS(s, "ec2 create-tags", "--resources", shell.Placeholder("subnet"), "--tags", tags)
+	return s.AWSCommand("ec2 create-tags", "--resources", shell.Placeholder("subnet"), "--tags", tags)
 }
 
 // conditionText is a condition as it is, cut: anybody who may write the object's status
@@ -398,13 +393,13 @@ func tagAsSelected(s *facts.View, w state) string {
 func conditionText(name string, c snapshot.ObservedCondition) string {
 	text := name + " is " + cmp.Or(c.Status, "not reported")
 	if c.Reason != "" {
-		text += ", " + phrase.Clip(c.Reason)
+		text += ", " + check.Clip(c.Reason)
 	}
 	if c.Message != "" {
-		text += ": " + phrase.Clip(strings.TrimSuffix(c.Message, "."))
+		text += ": " + check.Clip(strings.TrimSuffix(c.Message, "."))
 	}
 	if !c.Since.IsZero() {
-		text += " (since " + phrase.ClockTime(c.Since) + ")"
+		text += " (since " + check.ClockTime(c.Since) + ")"
 	}
 	return text
 }
@@ -417,7 +412,7 @@ func subject(pools []string) string {
 }
 
 func named(pools []string) string {
-	return phrase.Plural(len(pools), "NodePool ", "NodePools ") + phrase.Some(pools, 3)
+	return check.Plural(len(pools), "NodePool ", "NodePools ") + check.Some(pools, 3)
 }
 
 func maker(r snapshot.ClassRef) string {
@@ -474,12 +469,12 @@ func long(w state) string {
 	text := short(w)
 	if w.condition.Status == "Unknown" {
 		text = fmt.Sprintf("is not ready: its condition %s has been Unknown since %s",
-			w.of, phrase.ClockTime(w.condition.Since))
+			w.of, check.ClockTime(w.condition.Since))
 	}
 	if w.gone {
 		return text
 	}
-	if said := phrase.Clip(strings.TrimSuffix(cmp.Or(w.condition.Message, w.condition.Reason), ".")); said != "" {
+	if said := check.Clip(strings.TrimSuffix(cmp.Or(w.condition.Message, w.condition.Reason), ".")); said != "" {
 		text += fmt.Sprintf(" (%s: %q)", w.of, said)
 	}
 	return text
@@ -503,21 +498,21 @@ const mostInstead = 8
 
 // instead is what the class selects by, and what the VPC has of that kind: one
 // of them mostly has another value of the same tag.
-func instead(s *facts.View, class snapshot.NodeClass, of string) []finding.Evidence {
+func instead(s *check.View, class snapshot.NodeClass, of string) []check.Evidence {
 	switch of {
 	case "SubnetsReady":
-		var have []finding.Evidence
+		var have []check.Evidence
 		for _, n := range s.Subnets {
 			if s.Cluster.VPC == "" || n.VPC == s.Cluster.VPC {
-				have = append(have, finding.Evidence{What: n.ID, Value: strings.TrimSpace(n.Zone + " " + tagsLike(n.Tags, class.Subnets))})
+				have = append(have, check.Evidence{What: n.ID, Value: strings.TrimSpace(n.Zone + " " + tagsLike(n.Tags, class.Subnets))})
 			}
 		}
 		return selected("Selects subnets by", class.Subnets, have, s.Has(snapshot.Subnets))
 	case "SecurityGroupsReady":
-		var have []finding.Evidence
+		var have []check.Evidence
 		for _, g := range s.SecurityGroups {
 			if s.Cluster.VPC == "" || g.VPC == s.Cluster.VPC {
-				have = append(have, finding.Evidence{What: g.ID, Value: strings.TrimSpace(phrase.Clip(g.Name) + " " + tagsLike(g.Tags, class.Groups))})
+				have = append(have, check.Evidence{What: g.ID, Value: strings.TrimSpace(check.Clip(g.Name) + " " + tagsLike(g.Tags, class.Groups))})
 			}
 		}
 		return selected("Selects security groups by", class.Groups, have, s.Has(snapshot.SecurityGroups))
@@ -525,7 +520,7 @@ func instead(s *facts.View, class snapshot.NodeClass, of string) []finding.Evide
 		return selected("Selects AMIs by", class.Images, nil, false)
 	case "InstanceProfileReady":
 		if name := cmp.Or(class.Profile, class.Role); name != "" {
-			return []finding.Evidence{{What: phrase.FirstOf(nonEmpty(class.Profile, "Instance profile"), "Role"), Value: phrase.Clip(name)}}
+			return []check.Evidence{{What: check.FirstOf(nonEmpty(class.Profile, "Instance profile"), "Role"), Value: check.Clip(name)}}
 		}
 	}
 	return nil
@@ -539,22 +534,22 @@ func nonEmpty(text, word string) []string {
 	return []string{word}
 }
 
-func selected(what string, terms []snapshot.SelectorTerm, have []finding.Evidence, read bool) []finding.Evidence {
+func selected(what string, terms []snapshot.SelectorTerm, have []check.Evidence, read bool) []check.Evidence {
 	var words []string
 	for _, t := range terms {
 		words = append(words, term(t))
 	}
-	var list []finding.Evidence
+	var list []check.Evidence
 	if len(words) > 0 {
-		list = append(list, finding.Evidence{What: what, Value: phrase.Clip(strings.Join(words[:min(len(words), 5)], "; or "))})
+		list = append(list, check.Evidence{What: what, Value: check.Clip(strings.Join(words[:min(len(words), 5)], "; or "))})
 	}
 	if read && len(have) == 0 {
-		return append(list, finding.Evidence{What: "In the cluster's VPC", Value: "none"})
+		return append(list, check.Evidence{What: "In the cluster's VPC", Value: "none"})
 	}
 	more := len(have) - mostInstead
 	list = append(list, have[:min(len(have), mostInstead)]...)
 	if more > 0 {
-		list = append(list, finding.Evidence{What: "More", Value: fmt.Sprint(more)})
+		list = append(list, check.Evidence{What: "More", Value: fmt.Sprint(more)})
 	}
 	return list
 }
@@ -563,7 +558,7 @@ func term(t snapshot.SelectorTerm) string {
 	var words []string
 	for _, pair := range [][2]string{{"id", t.ID}, {"name", t.Name}, {"alias", t.Alias}} {
 		if pair[1] != "" {
-			words = append(words, pair[0]+" "+phrase.Clip(pair[1]))
+			words = append(words, pair[0]+" "+check.Clip(pair[1]))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(t.Tags)) {
@@ -584,9 +579,9 @@ func tagsLike(tags map[string]string, terms []snapshot.SelectorTerm) string {
 	for _, key := range slices.Sorted(maps.Keys(asked)) {
 		value, has := tags[key]
 		if has {
-			words = append(words, phrase.Clip(key+"="+value))
+			words = append(words, check.Clip(key+"="+value))
 		} else {
-			words = append(words, phrase.Clip("no tag "+key))
+			words = append(words, check.Clip("no tag "+key))
 		}
 	}
 	return strings.Join(words, ", ")
@@ -596,17 +591,17 @@ func tagsLike(tags map[string]string, terms []snapshot.SelectorTerm) string {
 // Karpenter launches is Ready in a minute or two.
 const waits = 5 * time.Minute
 
-func nodePoolLimit(s *facts.View) []finding.Finding {
-	if blocked, unread := facts.KarpenterUnread(s, snapshot.NodePoolsOf); unread {
-		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
+func nodePoolLimit(s *check.View) []check.Finding {
+	if blocked, unread := check.KarpenterUnread(s, snapshot.NodePoolsOf); unread {
+		return []check.Finding{{Outcome: check.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
 	}
 	if !s.Has(snapshot.NodePoolsOf) {
 		return nil // nothing shows Karpenter here
 	}
-	var v finding.Verdicts
-	waiting := facts.Unschedulable(s, waits)
+	var v check.Verdicts
+	waiting := check.Unschedulable(s, waits)
 	for _, p := range s.NodePools {
-		covers := []string{facts.PoolKey(p.Name)}
+		covers := []string{check.PoolKey(p.Name)}
 		if p.Deleting || !usable(s, p) {
 			continue // its limit keeps no pod waiting
 		}
@@ -638,12 +633,12 @@ func nodePoolLimit(s *facts.View) []finding.Finding {
 		if len(pods) > 0 {
 			f := limitReached(s, p, pods, slices.Sorted(maps.Keys(by)))
 			if !certain {
-				f.Confidence = finding.Likely
+				f.Confidence = check.Likely
 			}
 			v.Fail(f)
 			continue
 		}
-		v.Pass(p.Name, covers, finding.Evidence{What: "NodePool " + p.Name, Value: "keeps no pod waiting by its limits"})
+		v.Pass(p.Name, covers, check.Evidence{What: "NodePool " + p.Name, Value: "keeps no pod waiting by its limits"})
 	}
 	if len(s.NodePools) == 0 {
 		v.Pass(s.Cluster.Name, []string{s.Cluster.Name})
@@ -653,14 +648,14 @@ func nodePoolLimit(s *facts.View) []finding.Finding {
 
 // usable reports whether a NodePool could launch if it had room: one whose class is
 // not ready launches nothing, whatever its limits are.
-func usable(s *facts.View, p snapshot.NodePool) bool {
+func usable(s *check.View, p snapshot.NodePool) bool {
 	class := use{ref: p.Class, resource: p.Class.Name, pools: []snapshot.NodePool{p}}
 	return !judgeClass(s, class).bad
 }
 
 // takenElsewhere reports whether another NodePool has room for a pod: then it is not
 // the limit that keeps it waiting.
-func takenElsewhere(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) bool {
+func takenElsewhere(s *check.View, p snapshot.NodePool, w *snapshot.WaitingPod) bool {
 	return slices.ContainsFunc(s.NodePools, func(o snapshot.NodePool) bool {
 		if o.Name == p.Name || o.Deleting || !scheduling.PoolTakes(o, w) || !usable(s, o) {
 			return false
@@ -680,7 +675,7 @@ const saidFor = 10 * time.Minute
 var limitForm = regexp.MustCompile(`(?:all available instance types exceed limits for|node limits have been exhausted for) nodepool:? (?:\(NodePool=([a-z0-9.-]+)|"([a-z0-9.-]+)")`)
 
 // karpenterSays reports whether Karpenter says of a pod that a pool's limits keep it.
-func karpenterSays(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) bool {
+func karpenterSays(s *check.View, p snapshot.NodePool, w *snapshot.WaitingPod) bool {
 	return slices.ContainsFunc(s.PoolEvents, func(e snapshot.PoolEvent) bool {
 		return e.Kind == "Pod" && e.Name == w.Key() && s.Time.Sub(e.Last) <= saidFor &&
 			slices.ContainsFunc(limitForm.FindAllStringSubmatch(e.Message, -1), func(m []string) bool { return m[1]+m[2] == p.Name })
@@ -690,7 +685,7 @@ func karpenterSays(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) b
 // exhausted are the resources of which a pool's limit leaves too little for each node that
 // it may launch for a pod; for no pod, for any node at all. Sure is false where that rests
 // on the sizes that families had when the table of types was made.
-func exhausted(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) (names []string, sure bool) {
+func exhausted(s *check.View, p snapshot.NodePool, w *snapshot.WaitingPod) (names []string, sure bool) {
 	if len(p.Limits) == 0 {
 		return nil, false
 	}
@@ -725,7 +720,7 @@ func over(p snapshot.NodePool, nodes []map[string]*big.Rat) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-func limitReached(s *facts.View, p snapshot.NodePool, pods []*snapshot.WaitingPod, by []string) finding.Finding {
+func limitReached(s *check.View, p snapshot.NodePool, pods []*snapshot.WaitingPod, by []string) check.Finding {
 	var names []string
 	for _, w := range pods {
 		names = append(names, w.Key())
@@ -735,16 +730,16 @@ func limitReached(s *facts.View, p snapshot.NodePool, pods []*snapshot.WaitingPo
 	for _, name := range by {
 		told = append(told, fmt.Sprintf("%s of %s %s", orZero(p.Used[name]), p.Limits[name], name))
 	}
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: p.Name, Covers: []string{facts.PoolKey(p.Name)}, Unconditional: true,
+	f := check.Finding{
+		Outcome: check.Fail, Resource: p.Name, Covers: []string{check.PoolKey(p.Name)}, Unconditional: true,
 		Pods:  names[:min(len(names), zones.MostPods)],
-		Title: phrase.Title("NodePool %s has reached its limit: %s", p.Name, phrase.And(told)),
+		Title: check.Title("NodePool %s has reached its limit: %s", p.Name, check.And(told)),
 		Why: fmt.Sprintf("%s for a node of NodePool %s, whose limit leaves too little for one: its nodes have %s. No other NodePool can run %s.",
-			waitingPods(names), p.Name, phrase.And(told), phrase.Plural(len(names), "the pod", "the pods")),
-		Fix: finding.Fix{
+			waitingPods(names), p.Name, check.And(told), check.Plural(len(names), "the pod", "the pods")),
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Raise spec.limits of NodePool %s (%s), or move pods off its nodes so that Karpenter removes some.", p.Name, strings.Join(by, ", ")),
 			Command: shell.Command("kubectl", "edit", "nodepool", p.Name),
-			Console: link.Cluster(s),
+			Console: s.ClusterLink(),
 		},
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Limits)) {
@@ -758,25 +753,25 @@ func limitReached(s *facts.View, p snapshot.NodePool, pods []*snapshot.WaitingPo
 			}
 			value += leastCPU(s, p, pods[0])
 		}
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Limit of " + phrase.Clip(name), Value: value})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Limit of " + check.Clip(name), Value: value})
 	}
 	const most = 5
 	for i, w := range pods {
 		if i == most {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "More pods", Value: fmt.Sprint(len(pods) - most)})
+			f.Evidence = append(f.Evidence, check.Evidence{What: "More pods", Value: fmt.Sprint(len(pods) - most)})
 			break
 		}
-		value := "waiting since " + phrase.ClockTime(w.Since())
+		value := "waiting since " + check.ClockTime(w.Since())
 		if asks := asked(w); asks != "" {
 			value += ", requests " + asks
 		}
-		f.Evidence = append(f.Evidence, finding.Evidence{What: w.Key(), Value: value + ": " + phrase.Clip(w.Scheduled.Message)})
+		f.Evidence = append(f.Evidence, check.Evidence{What: w.Key(), Value: value + ": " + check.Clip(w.Scheduled.Message)})
 	}
 	return f
 }
 
 // leastCPU is how many CPUs the smallest node has that a pool may launch for a pod.
-func leastCPU(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) string {
+func leastCPU(s *check.View, p snapshot.NodePool, w *snapshot.WaitingPod) string {
 	var least *big.Rat
 	for _, node := range scheduling.SmallestNodes(p, w, s.InstanceTypes, scheduling.NamesFamilies(p)) {
 		if least == nil || node["cpu"].Cmp(least) < 0 {
@@ -806,11 +801,11 @@ func asked(w *snapshot.WaitingPod) string {
 	for _, name := range slices.Sorted(maps.Keys(w.Requests[0])) {
 		words = append(words, w.Requests[0][name]+" "+name)
 	}
-	text := phrase.And(words)
+	text := check.And(words)
 	if more := len(w.Requests) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more %s)", more, phrase.Plural(more, "container", "containers"))
+		text += fmt.Sprintf(" (and %d more %s)", more, check.Plural(more, "container", "containers"))
 	}
-	return phrase.Clip(text)
+	return check.Clip(text)
 }
 
 func orZero(text string) string {

@@ -9,10 +9,6 @@ import (
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/node/refusal"
 	"rollcall/shared/snapshot"
@@ -28,19 +24,19 @@ type launchSpec struct {
 	// inspect is what AWS says of the thing that the launches hang on: an end of the
 	// title that is more exact still, and the evidence; nil for none. uses are the
 	// sources that it looks at.
-	inspect func(*facts.Attempts, launchFault) (headline string, evidence []finding.Evidence)
+	inspect func(*check.Attempts, launchFault) (headline string, evidence []check.Evidence)
 	uses    []snapshot.Source
 	// resource is what a fix would change; empty for the group itself.
-	resource func(*facts.Attempts, facts.Attempt) string
+	resource func(*check.Attempts, check.Attempt) string
 	// repair is the command and the link; the text is the class's unless it
 	// gives one. Nil where the command is to read the activities.
-	repair func(*facts.Attempts, launchFault) finding.Fix
+	repair func(*check.Attempts, launchFault) check.Fix
 }
 
 // launchFault is the failed launches that one fix would cure.
 type launchFault struct {
 	resource string
-	list     []facts.Attempt
+	list     []check.Attempt
 }
 
 // launchCheck makes the check. All of them judge the same attempts, each those
@@ -55,7 +51,7 @@ func launchCheck(spec launchSpec) check.Check {
 			// Settings that refuse launches, where EC2's text does not name them.
 			snapshot.LaunchTemplates, snapshot.Images, snapshot.AllowedImagesOf, snapshot.Subnets, snapshot.VPCs, snapshot.InstanceTypes,
 		}, spec.uses...),
-		Run: func(s *facts.View) []finding.Finding {
+		Run: func(s *check.View) []check.Finding {
 			return withoutGroups(s, judge(s.Attempts(), spec))
 		},
 	}
@@ -63,11 +59,11 @@ func launchCheck(spec launchSpec) check.Check {
 
 // judge makes one finding for each resource that failed launches hang on, and
 // passes every group that has none.
-func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
+func judge(a *check.Attempts, spec launchSpec) []check.Finding {
 	var order []string
-	faults := map[string][]facts.Attempt{}
+	faults := map[string][]check.Attempt{}
 	told := map[string]bool{} // units that fail
-	open := map[string]facts.Attempt{}
+	open := map[string]check.Attempt{}
 	for _, t := range a.List {
 		if t.Verdict.Class != spec.id {
 			continue
@@ -88,11 +84,11 @@ func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
 		faults[resource] = append(faults[resource], t)
 		told[t.Group] = true
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	for _, resource := range order {
 		f := cannotLaunch(a, spec, launchFault{resource: resource, list: faults[resource]})
-		if f.Confidence == "" && !slices.ContainsFunc(faults[resource], func(t facts.Attempt) bool { return !t.Likely }) {
-			f.Confidence, f.Unconditional = finding.Likely, true
+		if f.Confidence == "" && !slices.ContainsFunc(faults[resource], func(t check.Attempt) bool { return !t.Likely }) {
+			f.Confidence, f.Unconditional = check.Likely, true
 		}
 		list = append(list, f)
 	}
@@ -107,7 +103,7 @@ func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
 		case unsure:
 			list = append(list, unread(a, unit, snapshot.Failure{
 				Source: snapshot.Activities, Reason: snapshot.Broken,
-				Message: fmt.Sprintf("whether a scaling activity of %s (%s, %s) succeeded is unknown", unit, t.Status, phrase.ClockTime(t.At)),
+				Message: fmt.Sprintf("whether a scaling activity of %s (%s, %s) succeeded is unknown", unit, t.Status, check.ClockTime(t.At)),
 			}))
 		case lacks:
 			list = append(list, unread(a, unit, lack))
@@ -115,13 +111,13 @@ func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
 			well = append(well, unit)
 		}
 	}
-	list = finding.Passing(list, a.S.Cluster.Name, well)
+	list = check.Passing(list, a.S.Cluster.Name, well)
 	return list
 }
 
 // withoutGroups passes nothing where groups or their activities were not read: what was
 // refused without a group, and what instances themselves say, stands all the same.
-func withoutGroups(s *facts.View, list []finding.Finding) []finding.Finding {
+func withoutGroups(s *check.View, list []check.Finding) []check.Finding {
 	var blocked []snapshot.Failure
 	for _, source := range []snapshot.Source{snapshot.Groups, snapshot.Activities} {
 		if !s.Has(source) {
@@ -131,30 +127,30 @@ func withoutGroups(s *facts.View, list []finding.Finding) []finding.Finding {
 	if len(blocked) == 0 {
 		return list
 	}
-	list = slices.DeleteFunc(list, func(f finding.Finding) bool { return f.Outcome == finding.Pass })
-	return append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Blocked: blocked})
+	list = slices.DeleteFunc(list, func(f check.Finding) bool { return f.Outcome == check.Pass })
+	return append(list, check.Finding{Outcome: check.Unknown, Resource: s.Cluster.Name, Blocked: blocked})
 }
 
-func unread(a *facts.Attempts, unit string, f snapshot.Failure) finding.Finding {
-	return finding.Unread(unit, []string{unit}, f)
+func unread(a *check.Attempts, unit string, f snapshot.Failure) check.Finding {
+	return check.Unread(unit, []string{unit}, f)
 }
 
-func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Finding {
+func cannotLaunch(a *check.Attempts, spec launchSpec, f launchFault) check.Finding {
 	names := f.names(a)
 	// The words hang on the first text in the alphabet, not on the newest: they
 	// must not change with each look.
-	first := slices.MinFunc(f.list, func(x, y facts.Attempt) int {
+	first := slices.MinFunc(f.list, func(x, y check.Attempt) int {
 		return cmp.Or(strings.Compare(x.Verdict.Text, y.Verdict.Text), x.At.Compare(y.At))
 	})
-	finding := finding.Finding{
-		Outcome:   finding.Fail,
+	finding := check.Finding{
+		Outcome:   check.Fail,
 		Resource:  f.resource,
 		Covers:    f.groups(),
 		Instances: f.ended(a.S),
 		Resources: f.resources(),
-		Title:     phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), spec.headline),
-		Why:       fmt.Sprintf("No instance of %s could be %s%s: %s.", phrase.Some(names, 3), start(f), where(f.subnets()), meaning(first)),
-		Evidence:  slices.Concat(f.evidence(), f.deniedEvidence(), facts.LogEvidence(a.S.Snapshot, f.claims()...)),
+		Title:     check.Title("%s cannot launch: %s", check.Subject(names, "group"), spec.headline),
+		Why:       fmt.Sprintf("No instance of %s could be %s%s: %s.", check.Some(names, 3), start(f), where(f.subnets()), meaning(first)),
+		Evidence:  slices.Concat(f.evidence(), f.deniedEvidence(), check.LogEvidence(a.S.Snapshot, f.claims()...)),
 		Since:     f.since(),
 	}
 	if spec.repair != nil {
@@ -164,12 +160,12 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 		finding.Why += fmt.Sprintf(" %s reports: %q.", speaker(first), strings.TrimSuffix(first.Verdict.Text, "."))
 	}
 	if spec.titleEnd != nil {
-		finding.Title = phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), cmp.Or(spec.titleEnd(f), spec.headline))
+		finding.Title = check.Title("%s cannot launch: %s", check.Subject(names, "group"), cmp.Or(spec.titleEnd(f), spec.headline))
 	}
 	if spec.inspect != nil {
 		headline, evidence := spec.inspect(a, f)
 		if finding.Evidence = append(finding.Evidence, evidence...); headline != "" {
-			finding.Title = phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), headline)
+			finding.Title = check.Title("%s cannot launch: %s", check.Subject(names, "group"), headline)
 		}
 	}
 	if f.unneeded() {
@@ -177,7 +173,7 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 		if finding.Idle = !refusal.Passes(spec.id); !finding.Idle {
 			finding.Confidence = onlyAdvice
 		}
-		finding.Why += fmt.Sprintf(" No pod is waiting for a node of %s now.", phrase.Some(names, 3))
+		finding.Why += fmt.Sprintf(" No pod is waiting for a node of %s now.", check.Some(names, 3))
 	}
 	finding.Fix.Text = cmp.Or(finding.Fix.Text, f.missingTags(), next(first))
 	finding.Fix.Command = cmp.Or(finding.Fix.Command, f.tagClass(a), showActivities(a, f))
@@ -186,16 +182,16 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 }
 
 // onlyAdvice is the confidence of a finding that pages no operator.
-const onlyAdvice = finding.Advice
+const onlyAdvice = check.Advice
 
 // unneeded reports whether nothing waits for any of the launches.
 func (f launchFault) unneeded() bool {
-	return !slices.ContainsFunc(f.list, func(t facts.Attempt) bool { return !t.Unneeded })
+	return !slices.ContainsFunc(f.list, func(t check.Attempt) bool { return !t.Unneeded })
 }
 
 // speaker is who gave the reason. Karpenter puts some of EC2's into words of its own.
-func speaker(t facts.Attempt) string {
-	if t.Refused != nil && t.Status != facts.ToldByCloudTrail {
+func speaker(t check.Attempt) string {
+	if t.Refused != nil && t.Status != check.ToldByCloudTrail {
 		return "Karpenter"
 	}
 	return "AWS"
@@ -213,16 +209,16 @@ func where(subnets []string) string {
 	if len(subnets) == 0 {
 		return ""
 	}
-	return " in " + phrase.Some(subnets, 3)
+	return " in " + check.Some(subnets, 3)
 }
 
 // groups are the names of the groups, and of the owners that have none.
 func (f launchFault) groups() []string {
-	return f.each(func(t facts.Attempt) string { return t.Group })
+	return f.each(func(t check.Attempt) string { return t.Group })
 }
 
 func (f launchFault) subnets() []string {
-	list := f.each(func(t facts.Attempt) string { return t.Subnet })
+	list := f.each(func(t check.Attempt) string { return t.Subnet })
 	for _, t := range f.list {
 		if t.Refused != nil {
 			list = append(list, t.Refused.Subnets...)
@@ -241,14 +237,14 @@ func (f launchFault) claims() (names []string) {
 }
 
 // names are what people call the groups: their nodegroups.
-func (f launchFault) names(a *facts.Attempts) []string {
-	return f.each(func(t facts.Attempt) string {
+func (f launchFault) names(a *check.Attempts) []string {
+	return f.each(func(t check.Attempt) string {
 		return cmp.Or(a.Groups[t.Group].Owner(), launcherName(t.Group))
 	})
 }
 
 // each is a field of all attempts: sorted, once, without the empty ones.
-func (f launchFault) each(field func(facts.Attempt) string) []string {
+func (f launchFault) each(field func(check.Attempt) string) []string {
 	var list []string
 	for _, t := range f.list {
 		if v := field(t); v != "" {
@@ -277,10 +273,10 @@ func (f launchFault) resources() []string {
 }
 
 // ended are the instances of the scope that were started and ended.
-func (f launchFault) ended(s *facts.View) []string {
+func (f launchFault) ended(s *check.View) []string {
 	var ids []string
 	for _, i := range s.Scoped() {
-		if i.Ended() && slices.ContainsFunc(f.list, func(t facts.Attempt) bool { return t.Instance == i.ID }) {
+		if i.Ended() && slices.ContainsFunc(f.list, func(t check.Attempt) bool { return t.Instance == i.ID }) {
 			ids = append(ids, i.ID)
 		}
 	}
@@ -288,18 +284,18 @@ func (f launchFault) ended(s *facts.View) []string {
 }
 
 // evidence is how many launches failed, when, and what was said of them.
-func (f launchFault) evidence() []finding.Evidence {
+func (f launchFault) evidence() []check.Evidence {
 	const limit = 5
-	byTime := slices.SortedStableFunc(slices.Values(f.list), func(x, y facts.Attempt) int { return x.At.Compare(y.At) })
-	list := []finding.Evidence{{What: "Failed launches", Value: span(byTime)}}
-	if slices.ContainsFunc(byTime, func(t facts.Attempt) bool { return t.Refused != nil }) {
+	byTime := slices.SortedStableFunc(slices.Values(f.list), func(x, y check.Attempt) int { return x.At.Compare(y.At) })
+	list := []check.Evidence{{What: "Failed launches", Value: span(byTime)}}
+	if slices.ContainsFunc(byTime, func(t check.Attempt) bool { return t.Refused != nil }) {
 		list = nil // each says since when, and goes on
 	}
 	for _, t := range byTime {
 		if t.Refused != nil {
 			list = append(list, refusedCalls(*t.Refused)...)
 			if len(t.Claims) > 0 {
-				list = append(list, finding.Evidence{What: "NodeClaims that report it", Value: phrase.Some(t.Claims, 3)})
+				list = append(list, check.Evidence{What: "NodeClaims that report it", Value: check.Some(t.Claims, 3)})
 			}
 		}
 	}
@@ -311,7 +307,7 @@ func (f launchFault) evidence() []finding.Evidence {
 			continue
 		}
 		if said = append(said, line); len(said) > limit {
-			list = append(list, finding.Evidence{What: "More", Value: "and other texts"})
+			list = append(list, check.Evidence{What: "More", Value: "and other texts"})
 			break
 		}
 		what := "Scaling activity of " + t.Group
@@ -321,23 +317,23 @@ func (f launchFault) evidence() []finding.Evidence {
 		case t.Instance != "":
 			what = t.Instance
 		}
-		list = append(list, finding.Evidence{What: what, Value: fmt.Sprintf("%s %s: %s", phrase.ClockTime(t.At), t.Status, cmp.Or(t.Verdict.Text, "no status message"))})
+		list = append(list, check.Evidence{What: what, Value: fmt.Sprintf("%s %s: %s", check.ClockTime(t.At), t.Status, cmp.Or(t.Verdict.Text, "no status message"))})
 	}
 	return list
 }
 
 // span tells how many there are and from when to when.
-func span(byTime []facts.Attempt) string {
+func span(byTime []check.Attempt) string {
 	first, last := byTime[0].At, byTime[len(byTime)-1].At
 	if len(byTime) == 1 {
-		return "1, at " + phrase.ClockTime(first)
+		return "1, at " + check.ClockTime(first)
 	}
-	return fmt.Sprintf("%d, from %s to %s", len(byTime), phrase.ClockTime(first), phrase.ClockTime(last))
+	return fmt.Sprintf("%d, from %s to %s", len(byTime), check.ClockTime(first), check.ClockTime(last))
 }
 
-func suspended(s *facts.View) []finding.Finding {
+func suspended(s *check.View) []check.Finding {
 	var well []string
-	var list []finding.Finding
+	var list []check.Finding
 	for _, g := range s.Groups {
 		reason, suspended := suspendedLaunch(g)
 		if has := present(g); suspended && g.Desired > has {
@@ -347,7 +343,7 @@ func suspended(s *facts.View) []finding.Finding {
 		// Suspended with nothing to launch does no harm.
 		well = append(well, g.Name)
 	}
-	list = finding.Passing(list, s.Cluster.Name, well)
+	list = check.Passing(list, s.Cluster.Name, well)
 	return list
 }
 
@@ -379,9 +375,9 @@ func present(g snapshot.Group) int {
 	return n
 }
 
-func cannotResume(s *facts.View, g snapshot.Group, reason string, has int) finding.Finding {
-	a := &facts.Attempts{S: s, Groups: map[string]snapshot.Group{g.Name: g}}
-	f := launchFault{resource: g.Name, list: []facts.Attempt{{Group: g.Name}}}
+func cannotResume(s *check.View, g snapshot.Group, reason string, has int) check.Finding {
+	a := &check.Attempts{S: s, Groups: map[string]snapshot.Group{g.Name: g}}
+	f := launchFault{resource: g.Name, list: []check.Attempt{{Group: g.Name}}}
 	by := "Someone suspended it"
 	text := "Find the reason for the suspension (CloudTrail: SuspendProcesses), then resume it."
 	if activity.Administrative(reason) {
@@ -391,63 +387,63 @@ func cannotResume(s *facts.View, g snapshot.Group, reason string, has int) findi
 	if reason == "" {
 		by = "Auto Scaling gives no reason"
 	}
-	finding := finding.Finding{
-		Outcome:   finding.Fail,
+	finding := check.Finding{
+		Outcome:   check.Fail,
 		Resource:  g.Name,
 		Covers:    []string{g.Name},
 		Resources: []string{g.Name},
-		Title:     phrase.Title("%s cannot launch: the process Launch is suspended", f.names(a)[0]),
+		Title:     check.Title("%s cannot launch: the process Launch is suspended", f.names(a)[0]),
 		Why:       fmt.Sprintf("The process Launch of %s is suspended, and the group wants more instances than it has. %s.", g.Name, by),
-		Evidence: []finding.Evidence{
+		Evidence: []check.Evidence{
 			{What: g.Name, Value: fmt.Sprintf("desired %d, has %d, max %d", g.Desired, has, g.Max)},
 			{What: "Suspended", Value: "Launch"},
 		},
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    text,
 			Command: AWSCommand(a, "autoscaling", "resume-processes", "--auto-scaling-group-name", g.Name, "--scaling-processes", "Launch"),
-			Console: link.AutoScalingGroup(s, g.Name),
+			Console: s.AutoScalingGroupLink(g.Name),
 		},
 	}
 	if reason != "" {
-		finding.Evidence[1].Value += ": " + phrase.Clip(reason)
+		finding.Evidence[1].Value += ": " + check.Clip(reason)
 	}
 	return finding
 }
 
-func repairSecurityGroup(a *facts.Attempts, f launchFault) finding.Fix {
+func repairSecurityGroup(a *check.Attempts, f launchFault) check.Fix {
 	id := f.list[0].Verdict.Named.SecurityGroup
 	if id == "" {
 		return showTemplate(a, f)
 	}
-	return finding.Fix{
+	return check.Fix{
 		Command: AWSCommand(a, "ec2", "describe-security-groups", "--filters", "Name=group-id,Values="+id),
-		Console: link.EC2(a.S, "SecurityGroup:groupId="+id),
+		Console: a.S.EC2Link("SecurityGroup:groupId=" + id),
 	}
 }
 
-func repairServiceRole(a *facts.Attempts, f launchFault) finding.Fix {
+func repairServiceRole(a *check.Attempts, f launchFault) check.Fix {
 	service := "autoscaling.amazonaws.com"
 	if strings.Contains(f.list[0].Verdict.Meaning, "Spot") {
 		service = "spot.amazonaws.com"
 	}
-	return finding.Fix{Command: AWSCommand(a, "iam", "create-service-linked-role", "--aws-service-name", service)}
+	return check.Fix{Command: AWSCommand(a, "iam", "create-service-linked-role", "--aws-service-name", service)}
 }
 
 // freeAddresses lists what holds addresses of the subnet without use.
-func freeAddresses(a *facts.Attempts, f launchFault) finding.Fix {
+func freeAddresses(a *check.Attempts, f launchFault) check.Fix {
 	subnets := f.subnets()
 	if len(subnets) == 0 {
-		return finding.Fix{}
+		return check.Fix{}
 	}
-	return finding.Fix{
+	return check.Fix{
 		Text: fmt.Sprintf("Delete unused holders of addresses of %s (the command lists interfaces that nothing is attached to), or have the group launch into another subnet.", subnets[0]),
 		Command: AWSCommand(a, "ec2", "describe-network-interfaces", "--filters",
 			"Name=subnet-id,Values="+subnets[0], "Name=status,Values=available"),
-		Console: link.VPC(a.S, "SubnetDetails:subnetId="+subnets[0]),
+		Console: a.S.VPCLink("SubnetDetails:subnetId=" + subnets[0]),
 	}
 }
 
-func resourceTemplate(a *facts.Attempts, t facts.Attempt) string {
+func resourceTemplate(a *check.Attempts, t check.Attempt) string {
 	if id := lostSubnet(t); id != "" {
 		return id
 	}
@@ -464,7 +460,7 @@ func saysTemplate(f launchFault) string {
 
 // lostSubnet is the subnet that does not exist, where it is the subnet that the
 // text names.
-func lostSubnet(t facts.Attempt) string {
+func lostSubnet(t check.Attempt) string {
 	n := t.Verdict.Named
 	if n.Template != "" || n.Snapshot != "" || n.Subnet == "" {
 		return ""
@@ -475,20 +471,20 @@ func lostSubnet(t facts.Attempt) string {
 // showTemplate shows the version that the group launches from. Where a subnet
 // is gone the group is at fault, not the template; EKS changes no nodegroup's
 // subnets.
-func showTemplate(a *facts.Attempts, f launchFault) finding.Fix {
+func showTemplate(a *check.Attempts, f launchFault) check.Fix {
 	if lostSubnet(f.list[0]) != "" {
-		if slices.ContainsFunc(f.list, func(t facts.Attempt) bool { return a.Groups[t.Group].Tags["eks:nodegroup-name"] != "" }) {
-			return finding.Fix{Text: "The subnets of a managed nodegroup cannot be changed: create a new nodegroup in subnets that exist, and delete this one."}
+		if slices.ContainsFunc(f.list, func(t check.Attempt) bool { return a.Groups[t.Group].Tags["eks:nodegroup-name"] != "" }) {
+			return check.Fix{Text: "The subnets of a managed nodegroup cannot be changed: create a new nodegroup in subnets that exist, and delete this one."}
 		}
-		return finding.Fix{Text: "Have the group launch into subnets that exist."}
+		return check.Fix{Text: "Have the group launch into subnets that exist."}
 	}
 	template, _ := a.Template(f.list[0].Group)
 	if template.ID == "" {
-		return finding.Fix{}
+		return check.Fix{}
 	}
-	return finding.Fix{
+	return check.Fix{
 		Command: AWSCommand(a, "ec2", "describe-launch-template-versions", "--launch-template-id", template.ID, "--versions", cmp.Or(template.Version, "$Default")),
-		Console: link.EC2(a.S, "LaunchTemplateDetails:launchTemplateId="+template.ID),
+		Console: a.S.EC2Link("LaunchTemplateDetails:launchTemplateId=" + template.ID),
 	}
 }
 
@@ -499,23 +495,23 @@ func saysUnclassified(f launchFault) string {
 	return ""
 }
 
-func repairUnclassified(a *facts.Attempts, f launchFault) finding.Fix {
+func repairUnclassified(a *check.Attempts, f launchFault) check.Fix {
 	if !abandoned(f) {
-		return finding.Fix{}
+		return check.Fix{}
 	}
-	return finding.Fix{Command: AWSCommand(a, "autoscaling", "describe-lifecycle-hooks", "--auto-scaling-group-name", f.groups()[0])}
+	return check.Fix{Command: AWSCommand(a, "autoscaling", "describe-lifecycle-hooks", "--auto-scaling-group-name", f.groups()[0])}
 }
 
 // abandoned reports whether launch hooks abandoned all of the launches.
 func abandoned(f launchFault) bool {
-	return !slices.ContainsFunc(f.list, func(t facts.Attempt) bool { return !activity.Abandoned(t.Verdict.Text) })
+	return !slices.ContainsFunc(f.list, func(t check.Attempt) bool { return !activity.Abandoned(t.Verdict.Text) })
 }
 
-func repairVolumeLimit(a *facts.Attempts, _ launchFault) finding.Fix {
+func repairVolumeLimit(a *check.Attempts, _ launchFault) check.Fix {
 	// L-7A658B76 and L-D18FCD1D: storage of gp3 and gp2 volumes, in TiB.
-	return finding.Fix{
+	return check.Fix{
 		Text:    "Delete unused volumes (the command lists them), or request more storage: quota L-7A658B76 for gp3, L-D18FCD1D for gp2 (TiB).",
 		Command: AWSCommand(a, "ec2", "describe-volumes", "--filters", "Name=status,Values=available"),
-		Console: link.Host(a.S) + "/servicequotas/home/services/ebs/quotas?region=" + a.S.Region,
+		Console: a.S.ConsoleHost() + "/servicequotas/home/services/ebs/quotas?region=" + a.S.Region,
 	}
 }

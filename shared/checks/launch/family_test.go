@@ -10,7 +10,6 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
@@ -29,7 +28,7 @@ func TestTakenBackUnderItsHookIsNoFailedLaunch(t *testing.T) {
 		a.Status, a.Message = status, "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Server.SpotInstanceTermination: Spot instance termination"
 		for _, c := range ofLaunch() {
 			for _, r := range check.Eval([]check.Check{c}, s) {
-				if r.Outcome != finding.Pass {
+				if r.Outcome != check.Pass {
 					t.Errorf("%s, %s: %+v", status, c.ID, r)
 				}
 			}
@@ -43,7 +42,7 @@ func TestEmptyActivitiesBreakNothing(t *testing.T) {
 	s.Activities = []snapshot.Activity{{}, {Group: checktest.WorkersGroup}, {Group: checktest.WorkersGroup, About: "Launching a new EC2 instance"}, {Group: checktest.WorkersGroup, Status: "Failed"}}
 	for _, c := range ofLaunch() {
 		for _, r := range check.Eval([]check.Check{c}, s) {
-			if r.Outcome == finding.Unknown && r.Blocked[0].Source != snapshot.Activities {
+			if r.Outcome == check.Unknown && r.Blocked[0].Source != snapshot.Activities {
 				t.Errorf("%s: %v", c.ID, r.Blocked)
 			}
 		}

@@ -13,11 +13,6 @@ import (
 	"rollcall/shared/access/denial"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
@@ -51,7 +46,7 @@ func Checks() []check.Check {
 		{id: checkid.LaunchFleetLimit, headline: "the quota of fleet requests is used up", resource: ofAccount},
 		{
 			id: checkid.LaunchSubnetFull, headline: "the subnet has no free address",
-			resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Subnet },
+			resource: func(_ *check.Attempts, t check.Attempt) string { return t.Subnet },
 			repair:   freeAddresses,
 		},
 		{
@@ -63,17 +58,17 @@ func Checks() []check.Check {
 			titleEnd: saysTemplate, repair: showTemplate,
 		},
 		{
-			id: checkid.LaunchAMI, headline: "its AMI cannot be used", resource: (*facts.Attempts).Image,
+			id: checkid.LaunchAMI, headline: "its AMI cannot be used", resource: (*check.Attempts).Image,
 			inspect: allowedLook, repair: repairAMI,
 		},
 		{
 			id: checkid.LaunchSecurityGroup, headline: "a security group is missing or invalid",
-			resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Verdict.Named.SecurityGroup },
+			resource: func(_ *check.Attempts, t check.Attempt) string { return t.Verdict.Named.SecurityGroup },
 			repair:   repairSecurityGroup,
 		},
 		{
 			id: checkid.LaunchProfile, headline: "its instance profile does not exist",
-			resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Verdict.Named.Profile },
+			resource: func(_ *check.Attempts, t check.Attempt) string { return t.Verdict.Named.Profile },
 			repair:   repairProfile,
 		},
 		{id: checkid.LaunchUnauthorized, headline: "the launching role lacks a permission", titleEnd: saysDenied},
@@ -111,7 +106,7 @@ func Checks() []check.Check {
 		},
 		{
 			id: checkid.LaunchImageNotAllowed, headline: "its AMI is not allowed here", titleEnd: saysImageNotAllowed,
-			resource: (*facts.Attempts).Image, inspect: allowedLook, repair: repairImageNotAllowed,
+			resource: (*check.Attempts).Image, inspect: allowedLook, repair: repairImageNotAllowed,
 		},
 		{
 			id: checkid.LaunchIMDSEnforced, headline: "the account enforces IMDSv2",
@@ -125,26 +120,26 @@ func Checks() []check.Check {
 	return list
 }
 
-func repairAMI(a *facts.Attempts, f launchFault) finding.Fix {
+func repairAMI(a *check.Attempts, f launchFault) check.Fix {
 	id := a.Image(f.list[0])
 	if id == "" {
 		return showTemplate(a, f)
 	}
-	return finding.Fix{
+	return check.Fix{
 		Command: AWSCommand(a, "ec2", "describe-images", "--image-ids", id),
-		Console: link.EC2(a.S, "ImageDetails:imageId="+id),
+		Console: a.S.EC2Link("ImageDetails:imageId=" + id),
 	}
 }
 
-func repairCapacityReservation(a *facts.Attempts, _ launchFault) finding.Fix {
-	return finding.Fix{Command: AWSCommand(a, "ec2", "describe-capacity-reservations", "--query",
+func repairCapacityReservation(a *check.Attempts, _ launchFault) check.Fix {
+	return check.Fix{Command: AWSCommand(a, "ec2", "describe-capacity-reservations", "--query",
 		"CapacityReservations[].[CapacityReservationId,State,InstanceType,AvailabilityZone,AvailableInstanceCount,TotalInstanceCount,StartDate,EndDate]", "--output", "table")}
 }
 
 // reservationLook is how the capacity reservation stands that the group's launch
 // template names: EC2's refusal does not tell one that is over from one that is full.
 // Empty where the template names none, or it was not read.
-func reservationLook(a *facts.Attempts, f launchFault) (headline string, evidence []finding.Evidence) {
+func reservationLook(a *check.Attempts, f launchFault) (headline string, evidence []check.Evidence) {
 	template, read := a.Template(f.groups()[0])
 	if !read || template.Reservation == "" {
 		return "", nil
@@ -152,11 +147,11 @@ func reservationLook(a *facts.Attempts, f launchFault) (headline string, evidenc
 	what := "Capacity reservation " + template.Reservation
 	if !a.S.Has(snapshot.CapacityReservations) {
 		why := a.S.Why(snapshot.CapacityReservations)
-		return "", []finding.Evidence{{What: what, Value: fmt.Sprintf("not read: %s %s", why.Call, why.Reason)}}
+		return "", []check.Evidence{{What: what, Value: fmt.Sprintf("not read: %s %s", why.Call, why.Reason)}}
 	}
 	i := slices.IndexFunc(a.S.CapacityReservations, func(r snapshot.CapacityReservation) bool { return r.ID == template.Reservation })
 	if i < 0 {
-		return "its capacity reservation does not exist", []finding.Evidence{{What: what, Value: "is not among those that EC2 lists here"}}
+		return "its capacity reservation does not exist", []check.Evidence{{What: what, Value: "is not among those that EC2 lists here"}}
 	}
 	r := a.S.CapacityReservations[i]
 	value := fmt.Sprintf("%s; %d of %d free, of %s in %s", r.State, r.Free, r.Total, r.Type, r.Zone)
@@ -164,12 +159,12 @@ func reservationLook(a *facts.Attempts, f launchFault) (headline string, evidenc
 		value = "a capacity block, " + value
 	}
 	if !r.Start.IsZero() {
-		value += ", from " + r.Start.UTC().Format(phrase.DayAndMinute)
+		value += ", from " + r.Start.UTC().Format(check.DayAndMinute)
 	}
 	if !r.End.IsZero() {
-		value += ", until " + r.End.UTC().Format(phrase.DayAndMinute)
+		value += ", until " + r.End.UTC().Format(check.DayAndMinute)
 	}
-	return "its capacity reservation " + reservationStands(r, template, zonesOf(a, f)), []finding.Evidence{{What: what, Value: value}}
+	return "its capacity reservation " + reservationStands(r, template, zonesOf(a, f)), []check.Evidence{{What: what, Value: value}}
 }
 
 // reservationStands says why a reservation takes no launch (EC2 API, CapacityReservation,
@@ -196,7 +191,7 @@ func reservationStands(r snapshot.CapacityReservation, t snapshot.LaunchTemplate
 }
 
 // zonesOf are the zones of a group's subnets, as far as all are known.
-func zonesOf(a *facts.Attempts, f launchFault) []string {
+func zonesOf(a *check.Attempts, f launchFault) []string {
 	var zones []string
 	for _, id := range a.Groups[f.groups()[0]].Subnets {
 		i := slices.IndexFunc(a.S.Subnets, func(n snapshot.Subnet) bool { return n.ID == id })
@@ -212,10 +207,10 @@ func zonesOf(a *facts.Attempts, f launchFault) []string {
 // which statement of it, which tag.
 
 // denials are what the messages of a fault tell, each once.
-func (f launchFault) denials() []facts.Denied {
-	var list []facts.Denied
+func (f launchFault) denials() []check.Denied {
+	var list []check.Denied
 	for _, t := range f.list {
-		if t.Denied != nil && !slices.ContainsFunc(list, func(d facts.Denied) bool { return sameDenial(d, *t.Denied) }) {
+		if t.Denied != nil && !slices.ContainsFunc(list, func(d check.Denied) bool { return sameDenial(d, *t.Denied) }) {
 			list = append(list, *t.Denied)
 		}
 	}
@@ -223,7 +218,7 @@ func (f launchFault) denials() []facts.Denied {
 }
 
 // sameDenial leaves out who asked and on what: they differ from call to call.
-func sameDenial(x, y facts.Denied) bool {
+func sameDenial(x, y check.Denied) bool {
 	return x.Action == y.Action && x.Explicit == y.Explicit && x.Kind == y.Kind && x.Policy == y.Policy && x.Undecoded == y.Undecoded &&
 		slices.EqualFunc(x.Statements, y.Statements, func(a, b snapshot.DeniedStatement) bool {
 			return a.ID == b.ID && slices.EqualFunc(a.Conditions, b.Conditions, func(c, d snapshot.DeniedCondition) bool {
@@ -233,9 +228,9 @@ func sameDenial(x, y facts.Denied) bool {
 }
 
 // deniedEvidence is which policy denied what, and why as far as its message tells.
-func (f launchFault) deniedEvidence() []finding.Evidence {
+func (f launchFault) deniedEvidence() []check.Evidence {
 	const most = 3
-	var list []finding.Evidence
+	var list []check.Evidence
 	for i, d := range f.denials() {
 		if i == most {
 			break
@@ -248,16 +243,16 @@ func (f launchFault) deniedEvidence() []finding.Evidence {
 			if d.Who != "" {
 				what += ", requested by " + d.Who
 			}
-			list = append(list, finding.Evidence{What: "Denied", Value: what})
+			list = append(list, check.Evidence{What: "Denied", Value: what})
 		}
 		if by := deniedBy(d.Denial); by != "" {
-			list = append(list, finding.Evidence{What: "By", Value: by})
+			list = append(list, check.Evidence{What: "By", Value: by})
 		}
 		for _, s := range d.Statements {
-			list = append(list, finding.Evidence{What: "Statement " + cmp.Or(s.ID, "without a Sid"), Value: conditions(s)})
+			list = append(list, check.Evidence{What: "Statement " + cmp.Or(s.ID, "without a Sid"), Value: conditions(s)})
 		}
 		if d.Undecoded != "" {
-			list = append(list, finding.Evidence{What: "Encoded message", Value: "not decoded: " + d.Undecoded})
+			list = append(list, check.Evidence{What: "Encoded message", Value: "not decoded: " + d.Undecoded})
 		}
 	}
 	return list
@@ -268,11 +263,11 @@ func deniedBy(d snapshot.Denial) string {
 	kind := cmp.Or(d.Kind, "policy")
 	switch {
 	case d.Explicit && d.Policy != "":
-		return fmt.Sprintf("an explicit deny in %s, %s", phrase.Article(kind), d.Policy)
+		return fmt.Sprintf("an explicit deny in %s, %s", check.Article(kind), d.Policy)
 	case d.Explicit && d.Kind == "":
 		return "an explicit deny; the message does not name the kind of policy"
 	case d.Explicit:
-		return "an explicit deny in " + phrase.Article(kind)
+		return "an explicit deny in " + check.Article(kind)
 	case d.Kind != "", len(d.Statements) > 0:
 		return fmt.Sprintf("no %s allows it", kind)
 	}
@@ -286,13 +281,13 @@ func conditions(s snapshot.DeniedStatement) string {
 	for _, c := range s.Conditions {
 		has := "the request has none"
 		if len(c.Has) > 0 {
-			has = "the request has " + phrase.And(c.Has)
+			has = "the request has " + check.And(c.Has)
 		}
 		if len(c.Names) == 0 {
 			parts = append(parts, fmt.Sprintf("%s (%s)", c.Key, has))
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s names %s, %s", c.Key, phrase.And(c.Names), has))
+		parts = append(parts, fmt.Sprintf("%s names %s, %s", c.Key, check.And(c.Names), has))
 	}
 	if len(parts) == 0 {
 		return "denies it without a condition"
@@ -316,7 +311,7 @@ func saysDenied(f launchFault) string {
 	case saysStatement(f) != "":
 		return saysStatement(f)
 	case len(list) == 1 && list[0].Explicit && list[0].Kind != "":
-		return phrase.Article(list[0].Kind) + " denies it"
+		return check.Article(list[0].Kind) + " denies it"
 	}
 	return ""
 }
@@ -340,17 +335,17 @@ func (f launchFault) missingTags() string {
 	if f.refused() != nil {
 		where = "in spec.tags of the NodePool's class (on EKS Auto Mode the cluster's role must be allowed to set it)"
 	}
-	return fmt.Sprintf("Add the %s %s, which the statement requires: %s. Or change the statement.", phrase.Plural(len(tags), "tag", "tags"), phrase.And(tags), where)
+	return fmt.Sprintf("Add the %s %s, which the statement requires: %s. Or change the statement.", check.Plural(len(tags), "tag", "tags"), check.And(tags), where)
 }
 
 // tagClass is the command that sets missing tags in the class of the one NodePool that was
 // refused; empty where that is not what is missing, or which class it is is not known.
-func (f launchFault) tagClass(a *facts.Attempts) string {
+func (f launchFault) tagClass(a *check.Attempts) string {
 	tags, pools := f.missing(), f.groups()
 	if len(tags) == 0 || len(pools) != 1 || f.refused() == nil {
 		return ""
 	}
-	i := slices.IndexFunc(a.S.NodePools, func(p snapshot.NodePool) bool { return facts.PoolKey(p.Name) == pools[0] })
+	i := slices.IndexFunc(a.S.NodePools, func(p snapshot.NodePool) bool { return check.PoolKey(p.Name) == pools[0] })
 	if i < 0 || a.S.NodePools[i].Class.Name == "" {
 		return ""
 	}
@@ -365,24 +360,24 @@ func (f launchFault) tagClass(a *facts.Attempts) string {
 		return "" // a map of texts: it cannot happen
 	}
 	class := a.S.NodePools[i].Class
-	return shell.Command("kubectl", "patch", facts.ClassKind(class), class.Name, "--type", "merge", "-p", strings.TrimSpace(patch.String()))
+	return shell.Command("kubectl", "patch", check.ClassKind(class), class.Name, "--type", "merge", "-p", strings.TrimSpace(patch.String()))
 }
 
-func repairEncryptionControls(a *facts.Attempts, f launchFault) finding.Fix {
-	return finding.Fix{Command: AWSCommand(a, "ec2", "describe-instance-types", "--filters", "Name=network-info.encryption-in-transit-supported,Values=true", "--query", "InstanceTypes[].InstanceType", "--output", "text")}
+func repairEncryptionControls(a *check.Attempts, f launchFault) check.Fix {
+	return check.Fix{Command: AWSCommand(a, "ec2", "describe-instance-types", "--filters", "Name=network-info.encryption-in-transit-supported,Values=true", "--query", "InstanceTypes[].InstanceType", "--output", "text")}
 }
 
 // AWSCommand is an AWS CLI command in the snapshot's region.
-func AWSCommand(a *facts.Attempts, service, operation string, args ...string) string {
-	return command.AWS(a.S, service+" "+operation, args)
+func AWSCommand(a *check.Attempts, service, operation string, args ...string) string {
+	return a.S.AWSCommand(service+" "+operation, args)
 }
 
 // showActivities shows what the group says of its launches, or the instance
 // where there is no group.
-func showActivities(a *facts.Attempts, f launchFault) string {
+func showActivities(a *check.Attempts, f launchFault) string {
 	name := f.groups()[0]
 	if _, is := a.Groups[name]; !is {
-		if ids := f.each(func(t facts.Attempt) string { return t.Instance }); len(ids) > 0 {
+		if ids := f.each(func(t check.Attempt) string { return t.Instance }); len(ids) > 0 {
 			return AWSCommand(a, "ec2", "describe-instances", "--instance-ids", ids[0])
 		}
 		if r := f.refused(); r != nil {
@@ -393,21 +388,21 @@ func showActivities(a *facts.Attempts, f launchFault) string {
 }
 
 // groupLink leads to the group's activities.
-func groupLink(a *facts.Attempts, f launchFault) string {
+func groupLink(a *check.Attempts, f launchFault) string {
 	name := f.groups()[0]
 	if _, is := a.Groups[name]; !is {
-		if ids := f.each(func(t facts.Attempt) string { return t.Instance }); len(ids) > 0 {
-			return link.EC2(a.S, "InstanceDetails:instanceId="+ids[0])
+		if ids := f.each(func(t check.Attempt) string { return t.Instance }); len(ids) > 0 {
+			return a.S.EC2Link("InstanceDetails:instanceId=" + ids[0])
 		}
 		if f.refused() != nil {
-			return link.Cluster(a.S)
+			return a.S.ClusterLink()
 		}
 	}
-	return link.AutoScalingGroup(a.S, name)
+	return a.S.AutoScalingGroupLink(name)
 }
 
 // quota is the quota that counts what a group launches, if it is one only.
-func quota(a *facts.Attempts, t facts.Attempt, spot bool) (activity.Quota, bool) {
+func quota(a *check.Attempts, t check.Attempt, spot bool) (activity.Quota, bool) {
 	var found activity.Quota
 	for _, name := range a.Types(t) {
 		q, ok := activity.QuotaOf(name, spot)
@@ -421,45 +416,45 @@ func quota(a *facts.Attempts, t facts.Attempt, spot bool) (activity.Quota, bool)
 
 // quotaCode is the code of that quota: one quota that is used up is one
 // finding, however many groups it stops.
-func quotaCode(spot bool) func(*facts.Attempts, facts.Attempt) string {
-	return func(a *facts.Attempts, t facts.Attempt) string {
+func quotaCode(spot bool) func(*check.Attempts, check.Attempt) string {
+	return func(a *check.Attempts, t check.Attempt) string {
 		q, _ := quota(a, t, spot)
 		return q.Code
 	}
 }
 
 // raiseQuota is the fix for a quota of vCPUs.
-func raiseQuota(spot bool) func(*facts.Attempts, launchFault) finding.Fix {
-	return func(a *facts.Attempts, f launchFault) finding.Fix {
+func raiseQuota(spot bool) func(*check.Attempts, launchFault) check.Fix {
+	return func(a *check.Attempts, f launchFault) check.Fix {
 		q, ok := quota(a, f.list[0], spot)
 		kind := "Running On-Demand"
 		if spot {
 			kind = "Spot Instance Requests"
 		}
 		if !ok {
-			return finding.Fix{
+			return check.Fix{
 				Text:    fmt.Sprintf("Request a higher quota of the family (the command lists those with %q in their names), or allow types of another family.", kind),
 				Command: AWSCommand(a, "service-quotas", "list-service-quotas", "--service-code", "ec2", "--query", fmt.Sprintf("Quotas[?contains(QuotaName,`%s`)].[QuotaCode,QuotaName,Value]", kind), "--output", "table"),
-				Console: fmt.Sprintf("%s/servicequotas/home/services/ec2/quotas?region=%s", link.Host(a.S), a.S.Region),
+				Console: fmt.Sprintf("%s/servicequotas/home/services/ec2/quotas?region=%s", a.S.ConsoleHost(), a.S.Region),
 			}
 		}
 		text := fmt.Sprintf("Request a higher quota %s (%s), which counts vCPUs; or stop what is not needed, or allow types of another family.", q.Code, q.Name)
 		if limit := f.list[0].Verdict.Named.Limit; limit != "" {
 			text = fmt.Sprintf("Request more than the %s that quota %s allows (%s, counted in vCPUs); or stop what is not needed, or allow types of another family.", limit, q.Code, q.Name)
 		}
-		return finding.Fix{
+		return check.Fix{
 			Text:    text,
 			Command: AWSCommand(a, "service-quotas", "get-service-quota", "--service-code", "ec2", "--quota-code", q.Code),
-			Console: fmt.Sprintf("%s/servicequotas/home/services/ec2/quotas/%s?region=%s", link.Host(a.S), q.Code, a.S.Region),
+			Console: fmt.Sprintf("%s/servicequotas/home/services/ec2/quotas/%s?region=%s", a.S.ConsoleHost(), q.Code, a.S.Region),
 		}
 	}
 }
 
 // ofAccount is the resource of a failure that only the account can cure.
-func ofAccount(a *facts.Attempts, _ facts.Attempt) string { return a.S.Account }
+func ofAccount(a *check.Attempts, _ check.Attempt) string { return a.S.Account }
 
 // launcher is the role that launches for a group, or that called.
-func launcher(a *facts.Attempts, f launchFault) string {
+func launcher(a *check.Attempts, f launchFault) string {
 	if r := f.refused(); r != nil && r.By != "" {
 		return r.By
 	}
@@ -478,57 +473,57 @@ func saysImageNotAllowed(f launchFault) string {
 	return ""
 }
 
-func repairImageNotAllowed(a *facts.Attempts, f launchFault) finding.Fix {
+func repairImageNotAllowed(a *check.Attempts, f launchFault) check.Fix {
 	if strings.HasPrefix(f.list[0].Verdict.Meaning, "the rules of ") {
-		return finding.Fix{
+		return check.Fix{
 			Text:    "Launch a type that the AMI's rules allow, or another AMI.",
 			Command: AWSCommand(a, "ec2", "describe-images", "--image-ids", a.Image(f.list[0]), "--query", "Images[].InstanceTypeSpecification"),
 		}
 	}
-	return finding.Fix{Command: AWSCommand(a, "ec2", "get-allowed-images-settings")}
+	return check.Fix{Command: AWSCommand(a, "ec2", "get-allowed-images-settings")}
 }
 
 // allowedLook is how the account's Allowed AMIs stand and whether EC2 lists the image of
 // launches that it refused as not existing.
-func allowedLook(a *facts.Attempts, f launchFault) (headline string, evidence []finding.Evidence) {
+func allowedLook(a *check.Attempts, f launchFault) (headline string, evidence []check.Evidence) {
 	const what = "Allowed AMIs"
 	s, ami := a.S.AllowedImages, a.Image(f.list[0])
 	switch {
-	case !slices.ContainsFunc(f.list, func(t facts.Attempt) bool { return facts.NotFound(t.Verdict) }):
+	case !slices.ContainsFunc(f.list, func(t check.Attempt) bool { return check.NotFound(t.Verdict) }):
 		return "", nil
 	case s != nil:
 		value := s.State + ", managed by " + s.ManagedBy
 		if len(s.Providers) > 0 {
 			value += ", providers " + strings.Join(s.Providers, ", ")
 		}
-		evidence = append(evidence, finding.Evidence{What: what, Value: value})
+		evidence = append(evidence, check.Evidence{What: what, Value: value})
 	case !a.S.Has(snapshot.AllowedImagesOf):
 		evidence = append(evidence, notChecked(a, what, snapshot.AllowedImagesOf))
 	}
 	if i := slices.IndexFunc(a.S.Images, func(i snapshot.Image) bool { return i.ID == ami }); i >= 0 && a.S.Images[i].Allowed != "" {
-		evidence = append(evidence, finding.Evidence{What: ami, Value: fmt.Sprintf("%s, owner %s, ImageAllowed %s", a.S.Images[i].Name, a.S.Images[i].Owner, a.S.Images[i].Allowed)})
+		evidence = append(evidence, check.Evidence{What: ami, Value: fmt.Sprintf("%s, owner %s, ImageAllowed %s", a.S.Images[i].Name, a.S.Images[i].Owner, a.S.Images[i].Allowed)})
 	}
 	return "", evidence
 }
 
-func resourceIMDSEnforced(a *facts.Attempts, t facts.Attempt) string {
+func resourceIMDSEnforced(a *check.Attempts, t check.Attempt) string {
 	template, _ := a.Template(t.Group)
 	return template.ID
 }
 
-func repairIMDSEnforced(a *facts.Attempts, f launchFault) finding.Fix {
+func repairIMDSEnforced(a *check.Attempts, f launchFault) check.Fix {
 	template, _ := a.Template(f.list[0].Group)
 	if template.ID == "" {
-		return finding.Fix{Command: AWSCommand(a, "ec2", "get-instance-metadata-defaults")}
+		return check.Fix{Command: AWSCommand(a, "ec2", "get-instance-metadata-defaults")}
 	}
-	return finding.Fix{Command: AWSCommand(a, "ec2", "create-launch-template-version", "--launch-template-id", template.ID,
+	return check.Fix{Command: AWSCommand(a, "ec2", "create-launch-template-version", "--launch-template-id", template.ID,
 		"--source-version", cmp.Or(template.Version, "$Latest"), "--launch-template-data", `{"MetadataOptions":{"HttpTokens":"required","HttpPutResponseHopLimit":2}}`)}
 }
 
 // metadataLook is what the launch template and the account say of HttpTokens.
-func metadataLook(a *facts.Attempts, f launchFault) (headline string, evidence []finding.Evidence) {
+func metadataLook(a *check.Attempts, f launchFault) (headline string, evidence []check.Evidence) {
 	if template, read := a.Template(f.groups()[0]); read {
-		evidence = append(evidence, finding.Evidence{What: "HttpTokens of " + template.ID + " version " + template.Version, Value: cmp.Or(template.Metadata.Tokens, "not set")})
+		evidence = append(evidence, check.Evidence{What: "HttpTokens of " + template.ID + " version " + template.Version, Value: cmp.Or(template.Metadata.Tokens, "not set")})
 	}
 	d := a.S.MetadataDefaults
 	switch {
@@ -537,7 +532,7 @@ func metadataLook(a *facts.Attempts, f launchFault) (headline string, evidence [
 		if d.Message != "" {
 			value += ": " + d.Message
 		}
-		evidence = append(evidence, finding.Evidence{What: "Instance metadata defaults", Value: value})
+		evidence = append(evidence, check.Evidence{What: "Instance metadata defaults", Value: value})
 	case !a.S.Has(snapshot.MetadataDefaultsOf):
 		evidence = append(evidence, notChecked(a, "Instance metadata defaults", snapshot.MetadataDefaultsOf))
 	}
@@ -545,24 +540,24 @@ func metadataLook(a *facts.Attempts, f launchFault) (headline string, evidence [
 }
 
 // notChecked is the evidence that a source was not read, with its permission.
-func notChecked(a *facts.Attempts, what string, source snapshot.Source) finding.Evidence {
+func notChecked(a *check.Attempts, what string, source snapshot.Source) check.Evidence {
 	why := a.S.Why(source)
-	return finding.Evidence{What: what, Value: fmt.Sprintf("not checked: %s %s", why.Call, why.Reason)}
+	return check.Evidence{What: what, Value: fmt.Sprintf("not checked: %s %s", why.Call, why.Reason)}
 }
 
 // otherZones shows which zones offer the type at all.
-func otherZones(a *facts.Attempts, f launchFault) finding.Fix {
+func otherZones(a *check.Attempts, f launchFault) check.Fix {
 	types := a.Types(f.list[0])
 	if len(types) == 0 {
-		return finding.Fix{}
+		return check.Fix{}
 	}
-	return finding.Fix{Command: AWSCommand(a, "ec2", "describe-instance-type-offerings", "--location-type", "availability-zone",
+	return check.Fix{Command: AWSCommand(a, "ec2", "describe-instance-type-offerings", "--location-type", "availability-zone",
 		"--filters", "Name=instance-type,Values="+strings.Join(types, ","), "--query", "InstanceTypeOfferings[].[InstanceType,Location]", "--output", "table")}
 }
 
 // kmsKey is the key, if it is known: the text names it, or the launch template
 // names one only. Else it may be the account's default key.
-func kmsKey(a *facts.Attempts, t facts.Attempt) string {
+func kmsKey(a *check.Attempts, t check.Attempt) string {
 	if t.Verdict.Named.Key != "" {
 		return t.Verdict.Named.Key
 	}
@@ -572,26 +567,26 @@ func kmsKey(a *facts.Attempts, t facts.Attempt) string {
 	return ""
 }
 
-func useKey(a *facts.Attempts, f launchFault) finding.Fix {
+func useKey(a *check.Attempts, f launchFault) check.Fix {
 	role := launcher(a, f)
 	const may = "kms:CreateGrant (for AWS resources), Decrypt, DescribeKey, Encrypt, GenerateDataKey* and ReEncrypt*"
 	key := kmsKey(a, f.list[0])
 	if key == "" {
-		return finding.Fix{
+		return check.Fix{
 			Text:    fmt.Sprintf("Find the key of the volumes (launch template, AMI, or the account's default, which the command shows). Enable it, and allow %s to use it in the key's policy: %s.", role, may),
 			Command: AWSCommand(a, "ec2", "get-ebs-default-kms-key-id"),
 		}
 	}
 	id := key[strings.LastIndex(key, "/")+1:]
-	return finding.Fix{
+	return check.Fix{
 		Text:    fmt.Sprintf("Enable %s if it is not (the command shows its state), and allow %s to use it in the key's policy: %s.", key, role, may),
 		Command: AWSCommand(a, "kms", "describe-key", "--key-id", key, "--query", "KeyMetadata.[KeyState,Enabled,KeyManager]"),
-		Console: fmt.Sprintf("%s/kms/home?region=%s#/kms/keys/%s", link.Host(a.S), a.S.Region, id),
+		Console: fmt.Sprintf("%s/kms/home?region=%s#/kms/keys/%s", a.S.ConsoleHost(), a.S.Region, id),
 	}
 }
 
-func repairPlacement(a *facts.Attempts, _ launchFault) finding.Fix {
-	return finding.Fix{Command: AWSCommand(a, "ec2", "describe-placement-groups", "--query", "PlacementGroups[].[GroupName,State,Strategy,SpreadLevel,PartitionCount]", "--output", "table")}
+func repairPlacement(a *check.Attempts, _ launchFault) check.Fix {
+	return check.Fix{Command: AWSCommand(a, "ec2", "describe-placement-groups", "--query", "PlacementGroups[].[GroupName,State,Strategy,SpreadLevel,PartitionCount]", "--output", "table")}
 }
 
 // mostSpread is how many instances a rack spread placement group has in a zone (EC2 user
@@ -601,11 +596,11 @@ const mostSpread = 7
 // placementLook is how the placement group stands that the Auto Scaling group or its
 // launch template names: EC2's refusal does not say of what strategy it is. Empty where
 // none is named.
-func placementLook(a *facts.Attempts, f launchFault) (headline string, evidence []finding.Evidence) {
+func placementLook(a *check.Attempts, f launchFault) (headline string, evidence []check.Evidence) {
 	group := a.Groups[f.groups()[0]]
 	template, _ := a.Template(group.Name)
 	if template.Tenancy != "" || template.Host != "" {
-		evidence = append(evidence, finding.Evidence{What: "Tenancy of the launch template", Value: strings.TrimSpace(template.Tenancy + " " + template.Host)})
+		evidence = append(evidence, check.Evidence{What: "Tenancy of the launch template", Value: strings.TrimSpace(template.Tenancy + " " + template.Host)})
 	}
 	name := cmp.Or(group.PlacementGroup, template.PlacementGroup)
 	if name == "" {
@@ -614,11 +609,11 @@ func placementLook(a *facts.Attempts, f launchFault) (headline string, evidence 
 	what := "Placement group " + name
 	if !a.S.Has(snapshot.PlacementGroups) {
 		why := a.S.Why(snapshot.PlacementGroups)
-		return "", append(evidence, finding.Evidence{What: what, Value: strings.TrimSpace(fmt.Sprintf("not read: %s %s", why.Call, why.Reason))})
+		return "", append(evidence, check.Evidence{What: what, Value: strings.TrimSpace(fmt.Sprintf("not read: %s %s", why.Call, why.Reason))})
 	}
 	i := slices.IndexFunc(a.S.PlacementGroups, func(p snapshot.PlacementGroup) bool { return p.Name == name || p.ID == name })
 	if i < 0 {
-		return "its placement group does not exist", append(evidence, finding.Evidence{What: what, Value: "is not among those that EC2 lists here"})
+		return "its placement group does not exist", append(evidence, check.Evidence{What: what, Value: "is not among those that EC2 lists here"})
 	}
 	p := a.S.PlacementGroups[i]
 	value, in := p.Strategy+", "+p.State, inPlacement(a, p)
@@ -630,13 +625,13 @@ func placementLook(a *facts.Attempts, f launchFault) (headline string, evidence 
 		parts = append(parts, fmt.Sprintf("%d in %s", in[zone], zone))
 	}
 	if len(parts) > 0 {
-		value += "; instances of this cluster: " + phrase.And(parts)
+		value += "; instances of this cluster: " + check.And(parts)
 	}
-	return placementStands(p, in, zonesOf(a, f), f.each(func(t facts.Attempt) string { return unsupportedType(t) })), append(evidence, finding.Evidence{What: what, Value: value})
+	return placementStands(p, in, zonesOf(a, f), f.each(func(t check.Attempt) string { return unsupportedType(t) })), append(evidence, check.Evidence{What: what, Value: value})
 }
 
 // inPlacement counts the instances of a placement group by zone, as far as they were read.
-func inPlacement(a *facts.Attempts, p snapshot.PlacementGroup) map[string]int {
+func inPlacement(a *check.Attempts, p snapshot.PlacementGroup) map[string]int {
 	in := map[string]int{}
 	for _, i := range a.S.Instances {
 		if i.PlacementGroup == p.Name && p.Name != "" && !i.Ended() {
@@ -647,7 +642,7 @@ func inPlacement(a *facts.Attempts, p snapshot.PlacementGroup) map[string]int {
 }
 
 // unsupportedType is the type that a text says the strategy does not support.
-func unsupportedType(t facts.Attempt) string {
+func unsupportedType(t check.Attempt) string {
 	if strings.Contains(t.Verdict.Text, "not supported by the") || strings.Contains(t.Verdict.Text, "may not be used with instances") {
 		return t.Verdict.Named.Type
 	}
@@ -662,7 +657,7 @@ func placementStands(p snapshot.PlacementGroup, in map[string]int, zones, types 
 	case p.State != "available" && p.State != "":
 		return "its placement group is " + p.State
 	case len(types) > 0:
-		return of + " rejects " + phrase.Some(types, 3)
+		return of + " rejects " + check.Some(types, 3)
 	case p.Strategy == "spread" && p.Level != "host":
 		for _, zone := range slices.Sorted(maps.Keys(in)) {
 			if in[zone] >= mostSpread {
@@ -682,18 +677,18 @@ func placementStands(p snapshot.PlacementGroup, in map[string]int, zones, types 
 // whichPolicy is what all the texts say, if they say the same.
 func whichPolicy(f launchFault) string {
 	first := f.list[0].Verdict.Meaning
-	if slices.ContainsFunc(f.list, func(t facts.Attempt) bool { return t.Verdict.Meaning != first }) {
+	if slices.ContainsFunc(f.list, func(t check.Attempt) bool { return t.Verdict.Meaning != first }) {
 		return ""
 	}
 	return first
 }
 
-func repairProfile(a *facts.Attempts, f launchFault) finding.Fix {
+func repairProfile(a *check.Attempts, f launchFault) check.Fix {
 	name := f.list[0].Verdict.Named.Profile
 	if name == "" {
 		return showTemplate(a, f)
 	}
-	return finding.Fix{Command: AWSCommand(a, "iam", "get-instance-profile", "--instance-profile-name", name)}
+	return check.Fix{Command: AWSCommand(a, "iam", "get-instance-profile", "--instance-profile-name", name)}
 }
 
 // What is said of launches without an Auto Scaling group: those of Karpenter, of
@@ -701,7 +696,7 @@ func repairProfile(a *facts.Attempts, f launchFault) finding.Fix {
 
 // refused is the first run of refused calls, if there is one.
 func (f launchFault) refused() *snapshot.RefusedLaunch {
-	i := slices.IndexFunc(f.list, func(t facts.Attempt) bool { return t.Refused != nil })
+	i := slices.IndexFunc(f.list, func(t check.Attempt) bool { return t.Refused != nil })
 	if i < 0 {
 		return nil
 	}
@@ -731,47 +726,47 @@ func launcherName(unit string) string {
 
 // refusedCalls says since when, by whom and for how much. It is not said when the
 // last one was: that would be new with each look.
-func refusedCalls(r snapshot.RefusedLaunch) []finding.Evidence {
-	value := fmt.Sprintf("%s, refused since %s", r.Call, phrase.ClockTime(r.First))
+func refusedCalls(r snapshot.RefusedLaunch) []check.Evidence {
+	value := fmt.Sprintf("%s, refused since %s", r.Call, check.ClockTime(r.First))
 	if r.Asked > 0 {
-		value += fmt.Sprintf(", the first for %d %s", r.Asked, phrase.Plural(r.Asked, "instance", "instances"))
+		value += fmt.Sprintf(", the first for %d %s", r.Asked, check.Plural(r.Asked, "instance", "instances"))
 	}
-	list := []finding.Evidence{{What: "Calls", Value: value}}
+	list := []check.Evidence{{What: "Calls", Value: value}}
 	if r.By != "" {
-		list = append(list, finding.Evidence{What: "Called by", Value: r.By})
+		list = append(list, check.Evidence{What: "Called by", Value: r.By})
 	}
 	if r.Offers > 1 {
 		value := fmt.Sprintf("%d types and subnets got this error", r.Offers)
 		if len(r.Types) > 0 {
-			value += ": " + phrase.Some(r.Types, 5)
+			value += ": " + check.Some(r.Types, 5)
 		}
 		if len(r.Zones) > 0 {
-			value += " in " + phrase.Some(r.Zones, 3)
+			value += " in " + check.Some(r.Zones, 3)
 		}
-		list = append(list, finding.Evidence{What: "Offers", Value: value})
+		list = append(list, check.Evidence{What: "Offers", Value: value})
 	}
 	if len(r.Other) > 0 {
-		list = append(list, finding.Evidence{What: "The others got", Value: phrase.And(r.Other)})
+		list = append(list, check.Evidence{What: "The others got", Value: check.And(r.Other)})
 	}
 	return list
 }
 
 // showCalls shows the calls as CloudTrail has them, with the message that can be
 // decoded.
-func showCalls(a *facts.Attempts, r snapshot.RefusedLaunch) string {
+func showCalls(a *check.Attempts, r snapshot.RefusedLaunch) string {
 	return AWSCommand(a, "cloudtrail", "lookup-events", "--lookup-attributes", "AttributeKey=EventName,AttributeValue="+r.Call,
 		"--max-results", "5", "--query", "Events[].CloudTrailEvent", "--output", "text")
 }
 
 // meaning and next are the class's, but for what they say of groups.
-func meaning(t facts.Attempt) string {
+func meaning(t check.Attempt) string {
 	if t.Refused == nil {
 		return t.Verdict.Meaning
 	}
 	return strings.ReplaceAll(t.Verdict.Meaning, "the launch template", "its launch template or class")
 }
 
-func next(t facts.Attempt) string {
+func next(t check.Attempt) string {
 	if t.Refused == nil {
 		return t.Verdict.Next
 	}

@@ -13,8 +13,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/node/autolog"
 	"rollcall/shared/node/text"
@@ -478,7 +476,7 @@ func TestNodeClaimsThatAreRefused(t *testing.T) {
 		var got checkid.ID
 		for _, c := range []check.Check{checkOf(checkid.LaunchPolicyDenied), checkOf(checkid.LaunchUnauthorized), checkOf(checkid.LaunchAMI), checkOf(checkid.LaunchProfile), checkOf(checkid.LaunchTemplate), checkOf(checkid.LaunchAccountValidation), checkOf(checkid.LaunchServiceRole), checkOf(checkid.LaunchVCPULimit), checkOf(checkid.LaunchSecurityGroup), checkOf(checkid.LaunchThrottled), checkOf(checkid.LaunchUnclassified)} {
 			for _, r := range check.Eval([]check.Check{c}, tt.world) {
-				if r.Outcome == finding.Fail {
+				if r.Outcome == check.Fail {
 					if got != "" || r.Resource != "nodepool/web" || !cmp.Equal(r.Covers, []string{"nodepool/web"}) {
 						t.Errorf("%s: %s of %s covers %q, beside %q", name, r.Check, r.Resource, r.Covers, got)
 					}
@@ -614,14 +612,14 @@ func TestRefusalsThatKarpenterReports(t *testing.T) {
 		for _, c := range []check.Check{checkOf(checkid.LaunchInsufficientCapacity), checkOf(checkid.LaunchVCPULimit), checkOf(checkid.LaunchSpotLimit), checkOf(checkid.LaunchCapacityReservation), checkOf(checkid.LaunchSubnetFull), checkOf(checkid.LaunchServiceRole), checkOf(checkid.LaunchUnsupportedType), checkOf(checkid.LaunchSecurityGroup), checkOf(checkid.LaunchAMI), checkOf(checkid.LaunchUnauthorized), checkOf(checkid.LaunchUnclassified)} {
 			for _, r := range check.Eval([]check.Check{c}, tt.world) {
 				switch {
-				case r.Outcome == finding.Fail && r.Idle:
+				case r.Outcome == check.Fail && r.Idle:
 					got = append(got, "certain, idle "+string(r.Check))
-				case r.Outcome == finding.Fail:
-					got = append(got, string(stdcmp.Or(r.Confidence, finding.Certain))+" "+string(r.Check))
-				case r.Outcome == finding.Unknown:
+				case r.Outcome == check.Fail:
+					got = append(got, string(stdcmp.Or(r.Confidence, check.Certain))+" "+string(r.Check))
+				case r.Outcome == check.Unknown:
 					got = append(got, "unknown "+string(r.Check))
 				}
-				if idle := strings.HasSuffix(r.Why, " now."); idle != (r.Idle || r.Confidence == finding.Advice) {
+				if idle := strings.HasSuffix(r.Why, " now."); idle != (r.Idle || r.Confidence == check.Advice) {
 					t.Errorf("%s: %s", name, r.Why)
 				}
 			}
@@ -680,7 +678,7 @@ func TestLogTellsWhatTheNodeClaimDoesNot(t *testing.T) {
 		var got checkid.ID
 		for _, c := range []check.Check{checkOf(checkid.LaunchPolicyDenied), checkOf(checkid.LaunchUnauthorized), checkOf(checkid.LaunchAMI), checkOf(checkid.LaunchInsufficientCapacity), checkOf(checkid.LaunchUnclassified)} {
 			for _, r := range check.Eval([]check.Check{c}, tt.world) {
-				if r.Outcome == finding.Fail {
+				if r.Outcome == check.Fail {
 					got += r.Check
 				}
 			}
@@ -746,17 +744,17 @@ func encodedWorld(texts []string, messages ...snapshot.DecodedMessage) *snapshot
 }
 
 // fails are the failures of a world's checks, by their id.
-func fails(s *snapshot.Snapshot) map[string]finding.Result {
-	found := map[string]finding.Result{}
+func fails(s *snapshot.Snapshot) map[string]check.Result {
+	found := map[string]check.Result{}
 	for _, r := range check.Eval([]check.Check{checkOf(checkid.LaunchPolicyDenied), checkOf(checkid.LaunchUnauthorized)}, s) {
-		if r.Outcome == finding.Fail {
+		if r.Outcome == check.Fail {
 			found[string(r.Check)] = r
 		}
 	}
 	return found
 }
 
-func evidenceOf(r finding.Result, what string) (values []string) {
+func evidenceOf(r check.Result, what string) (values []string) {
 	for _, e := range r.Evidence {
 		if e.What == what {
 			values = append(values, e.Value)
@@ -983,7 +981,7 @@ func launchImageNotAllowedCases() []checktest.Case {
 
 // What the text of a failed launch names is among the resources.
 func TestNamedResources(t *testing.T) {
-	f := launchFault{resource: "lt-0a1b2c3d", list: []facts.Attempt{
+	f := launchFault{resource: "lt-0a1b2c3d", list: []check.Attempt{
 		{Group: "g", Subnet: "subnet-1", Verdict: activity.Verdict{Named: activity.Named{AMI: "ami-1", SecurityGroup: "sg-1", Profile: "nodes"}}},
 		{Group: "g", Subnet: "subnet-1", Verdict: activity.Verdict{Named: activity.Named{Key: "arn:aws:kms:us-west-2:111122223333:key/1"}}},
 	}}
@@ -999,7 +997,7 @@ func TestImageOfOverride(t *testing.T) {
 	s := snapshottest.PrivateWithNAT()
 	s.LaunchTemplates = []snapshot.LaunchTemplate{{ID: "lt-1", Version: "1", Image: "ami-template"}}
 	s.Groups = []snapshot.Group{{Name: "g", Template: snapshot.TemplateRef{ID: "lt-1", Version: "1"}, Types: []string{"m5.large", "c5.large"}, Images: map[string]string{"m5.large": "ami-override"}}}
-	a := facts.NewView(s).Attempts()
+	a := check.NewView(s).Attempts()
 	for name, tt := range map[string]struct {
 		of   activity.Named
 		want string
@@ -1009,10 +1007,10 @@ func TestImageOfOverride(t *testing.T) {
 		"the type has none":              {activity.Named{Type: "c5.large"}, "ami-template"},
 		"the text names no type, of two": {activity.Named{}, ""},
 	} {
-		expect.Equal(t, name, a.Image(facts.Attempt{Group: "g", Verdict: activity.Verdict{Named: tt.of}}), tt.want)
+		expect.Equal(t, name, a.Image(check.Attempt{Group: "g", Verdict: activity.Verdict{Named: tt.of}}), tt.want)
 	}
 	s.Groups[0].Images = nil
-	if got := facts.NewView(s).Attempts().Image(facts.Attempt{Group: "g"}); got != "ami-template" {
+	if got := check.NewView(s).Attempts().Image(check.Attempt{Group: "g"}); got != "ami-template" {
 		t.Errorf("without overrides: %q, want the template's", got)
 	}
 }
@@ -1050,7 +1048,7 @@ func TestItsOwnPolicyIsNotAboveIt(t *testing.T) {
 func TestPoliciesOfSeveralKinds(t *testing.T) {
 	var f launchFault
 	for _, by := range []string{"with an explicit deny in a service control policy", "with an explicit deny in a session policy"} {
-		f.list = append(f.list, facts.Attempt{Group: "g", Verdict: activity.Classify(denied(by))})
+		f.list = append(f.list, check.Attempt{Group: "g", Verdict: activity.Classify(denied(by))})
 	}
 	expect.Equal(t, "says", whichPolicy(f), "")
 }

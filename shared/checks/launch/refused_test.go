@@ -10,7 +10,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 	"rollcall/tools/expect"
@@ -217,7 +216,7 @@ func TestPlacementIsNamed(t *testing.T) {
 		"a group that names none ": {burst, plain, "", func(*snapshot.Snapshot) {}},
 	} {
 		r := checktest.Failed(t, checkOf(checkid.LaunchPlacement), checktest.Change(checktest.Attempted(tt.text), tt.world))
-		expect.Equal(t, name, r.Title, phrase.Title("workers cannot launch: %s", tt.headline))
+		expect.Equal(t, name, r.Title, check.Title("workers cannot launch: %s", tt.headline))
 		expect.Equal(t, name, strings.Join(evidenceOf(r, "Placement group hpc"), "; "), tt.evidence)
 	}
 }

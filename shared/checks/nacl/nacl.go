@@ -8,11 +8,6 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/filter"
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
@@ -31,19 +26,19 @@ func Checks() []check.Check {
 // aclBlock is a network ACL that keeps nodes from what they need, in the making.
 type aclBlock struct {
 	acl        snapshot.NetworkACL
-	confidence finding.Confidence
-	posts      []*facts.Placement
+	confidence check.Confidence
+	posts      []*check.Placement
 	services   []path.Service
 	hits       []ruled
 	chance     bool
 }
 
 // fences judges every post, by requests or by answers.
-func fences(g *facts.Placements, back bool, say func(*facts.Placements, *aclBlock) finding.Finding) []finding.Finding {
-	var v finding.Verdicts
+func fences(g *check.Placements, back bool, say func(*check.Placements, *aclBlock) check.Finding) []check.Finding {
+	var v check.Verdicts
 	var found []*aclBlock
 	for _, p := range g.Posts {
-		resource := phrase.FirstOf([]string{p.Subnet.ID}, g.S.Cluster.Name)
+		resource := check.FirstOf([]string{p.Subnet.ID}, g.S.Cluster.Name)
 		acl, known := g.Fw.ACL(p.Subnet.ID)
 		if known {
 			resource = acl.ID
@@ -63,17 +58,17 @@ func fences(g *facts.Placements, back bool, say func(*facts.Placements, *aclBloc
 		contradicted := false
 		for i, w := range paths {
 			barriers[i] = barrierTo(g, p, w, back)
-			blocked = finding.Adding(blocked, barriers[i].blocked...)
+			blocked = check.Adding(blocked, barriers[i].blocked...)
 			// A Ready node of this subnet reports to the API through the same ACL.
-			contradicted = contradicted || w.Service == path.API && barriers[i].outcome == finding.Fail && hasReadyNode(g, p.Subnet.ID)
+			contradicted = contradicted || w.Service == path.API && barriers[i].outcome == check.Fail && hasReadyNode(g, p.Subnet.ID)
 		}
 		for i, b := range barriers {
-			if b.outcome != finding.Fail {
+			if b.outcome != check.Fail {
 				continue
 			}
 			failed = true
 			if contradicted {
-				b.confidence = finding.Likely
+				b.confidence = check.Likely
 			}
 			for _, hit := range b.hits {
 				found = fenced(found, p, paths[i], b, hit)
@@ -84,7 +79,7 @@ func fences(g *facts.Placements, back bool, say func(*facts.Placements, *aclBloc
 		case len(blocked) > 0:
 			v.Unknown(resource, p.Place(), blocked...)
 		default:
-			v.Pass(resource, p.Place(), finding.Evidence{What: resource, Value: facts.TenOf(entries(acl, !back))})
+			v.Pass(resource, p.Place(), check.Evidence{What: resource, Value: check.TenOf(entries(acl, !back))})
 		}
 	}
 	for _, f := range found {
@@ -93,21 +88,21 @@ func fences(g *facts.Placements, back bool, say func(*facts.Placements, *aclBloc
 	return v.Findings()
 }
 
-func hasReadyNode(g *facts.Placements, subnet string) bool {
-	return slices.ContainsFunc(g.Posts, func(p *facts.Placement) bool { return p.Subnet.ID == subnet && len(p.Well) > 0 })
+func hasReadyNode(g *check.Placements, subnet string) bool {
+	return slices.ContainsFunc(g.Posts, func(p *check.Placement) bool { return p.Subnet.ID == subnet && len(p.Well) > 0 })
 }
 
 // fenced adds a hit to the one of the list that is its ACL's.
-func fenced(found []*aclBlock, p *facts.Placement, w path.Path, b barrier, hit ruled) []*aclBlock {
+func fenced(found []*aclBlock, p *check.Placement, w path.Path, b barrier, hit ruled) []*aclBlock {
 	i := slices.IndexFunc(found, func(f *aclBlock) bool { return f.acl.ID == hit.acl.ID })
 	if i < 0 {
 		i = len(found)
 		found = append(found, &aclBlock{acl: hit.acl})
 	}
 	f := found[i]
-	f.confidence = finding.Surer(f.confidence, b.confidence)
-	f.posts = finding.Adding(f.posts, p)
-	f.services = finding.Adding(f.services, w.Service)
+	f.confidence = check.Surer(f.confidence, b.confidence)
+	f.posts = check.Adding(f.posts, p)
+	f.services = check.Adding(f.services, w.Service)
 	f.chance = f.chance || b.chance
 	if !slices.ContainsFunc(f.hits, func(h ruled) bool { return same(h, hit) }) {
 		f.hits = append(f.hits, hit)
@@ -123,7 +118,7 @@ func same(a, b ruled) bool {
 func (f *aclBlock) covers() []string {
 	var list []string
 	for _, p := range f.posts {
-		list = finding.Adding(list, p.Place()...)
+		list = check.Adding(list, p.Place()...)
 	}
 	return list
 }
@@ -131,7 +126,7 @@ func (f *aclBlock) covers() []string {
 func (f *aclBlock) instances() []string {
 	var list []string
 	for _, p := range f.posts {
-		list = append(list, facts.IDs(p.Suspects)...)
+		list = append(list, check.IDs(p.Suspects)...)
 	}
 	return list
 }
@@ -140,7 +135,7 @@ func (f *aclBlock) instances() []string {
 func (f *aclBlock) subnets() []string {
 	var list []string
 	for _, h := range f.hits {
-		list = finding.Adding(list, h.subnet)
+		list = check.Adding(list, h.subnet)
 	}
 	return list
 }
@@ -163,7 +158,7 @@ func (f *aclBlock) denied() []string {
 		for i, p := range h.verdict.Shut {
 			ports[i] = p.String()
 		}
-		list = append(list, fmt.Sprintf("tcp %s %s %s (%s)", phrase.And(ports), direction, h.cidr, phrase.Some(by, 3)))
+		list = append(list, fmt.Sprintf("tcp %s %s %s (%s)", check.And(ports), direction, h.cidr, check.Some(by, 3)))
 	}
 	return list
 }
@@ -180,8 +175,8 @@ func entries(acl snapshot.NetworkACL, egress bool) []string {
 }
 
 // evidence is the ACL's rules, and the paths that meet them.
-func (f *aclBlock) evidence() []finding.Evidence {
-	var list []finding.Evidence
+func (f *aclBlock) evidence() []check.Evidence {
+	var list []check.Evidence
 	for _, egress := range []bool{true, false} {
 		if !slices.ContainsFunc(f.hits, func(h ruled) bool { return h.egress == egress }) {
 			continue
@@ -190,9 +185,9 @@ func (f *aclBlock) evidence() []finding.Evidence {
 		if egress {
 			what = "Outbound rules of " + f.acl.ID
 		}
-		list = append(list, finding.Evidence{What: what, Value: facts.TenOf(entries(f.acl, egress))})
+		list = append(list, check.Evidence{What: what, Value: check.TenOf(entries(f.acl, egress))})
 	}
-	list = append(list, finding.Evidence{What: "Subnets of " + f.acl.ID, Value: phrase.Some(f.acl.Subnets, 5)})
+	list = append(list, check.Evidence{What: "Subnets of " + f.acl.ID, Value: check.Some(f.acl.Subnets, 5)})
 	return append(list, f.posts[0].Walks(f.services)...)
 }
 
@@ -220,18 +215,18 @@ func (p *passage) cross(from, to string, far, near crossing, ports filter.Ports,
 		return
 	}
 	if from != "" {
-		p.request = append(p.request, crossing{subnet: from, egress: true, remote: far.remote, cidr: far.cidr, ports: filter.Port(facts.HTTPSPort)})
+		p.request = append(p.request, crossing{subnet: from, egress: true, remote: far.remote, cidr: far.cidr, ports: filter.Port(check.HTTPSPort)})
 		p.back = append(p.back, crossing{subnet: from, remote: far.remote, cidr: far.cidr, ports: ports, whose: whose})
 	}
 	if to != "" {
-		p.request = append(p.request, crossing{subnet: to, remote: near.remote, cidr: near.cidr, ports: filter.Port(facts.HTTPSPort)})
+		p.request = append(p.request, crossing{subnet: to, remote: near.remote, cidr: near.cidr, ports: filter.Port(check.HTTPSPort)})
 		p.back = append(p.back, crossing{subnet: to, egress: true, remote: near.remote, cidr: near.cidr, ports: ports, whose: whose})
 	}
 }
 
 // passages are the ways from a post to the doors of a path, and what of them
 // cannot be judged.
-func passages(g *facts.Placements, p *facts.Placement, w path.Path) ([]passage, []snapshot.Failure) {
+func passages(g *check.Placements, p *check.Placement, w path.Path) ([]passage, []snapshot.Failure) {
 	stops := g.Net.Stops(w)
 	beyond := []snapshot.Failure{{Source: snapshot.NetworkACLs, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)}}
 	if len(stops) == 0 || !stops[len(stops)-1].Ends {
@@ -258,7 +253,7 @@ func passages(g *facts.Placements, p *facts.Placement, w path.Path) ([]passage, 
 		return list, beyond
 	}
 	far := crossing{remote: g.Reach(w, end)}
-	if far.cidr = facts.Anywhere(); len(far.remote) > 0 && far.remote[0].Addr().Is6() {
+	if far.cidr = check.Anywhere(); len(far.remote) > 0 && far.remote[0].Addr().Is6() {
 		far.cidr = netip.PrefixFrom(netip.IPv6Unspecified(), 0)
 	}
 	var way passage
@@ -291,14 +286,14 @@ func passages(g *facts.Placements, p *facts.Placement, w path.Path) ([]passage, 
 
 // wide reports whether the network ACLs of some subnets let all of TCP in and out,
 // from and to all of an address family, as the one does that a VPC is made with.
-func wide(g *facts.Placements, subnets []string, family netip.Prefix) bool {
+func wide(g *check.Placements, subnets []string, family netip.Prefix) bool {
 	for _, id := range subnets {
 		acl, known := g.Fw.ACL(id)
 		if !known {
 			return false
 		}
 		for _, egress := range []bool{true, false} {
-			all := filter.Decide(acl, egress, facts.TCP, filter.Ports{From: 0, To: 65535}, []netip.Prefix{family})
+			all := filter.Decide(acl, egress, check.TCP, filter.Ports{From: 0, To: 65535}, []netip.Prefix{family})
 			if filter.Sum(all).Admits != filter.All {
 				return false
 			}
@@ -315,18 +310,18 @@ type ruled struct {
 }
 
 // rule asks the ACL of a crossing. It is false when the ACL was not read.
-func rule(g *facts.Placements, c crossing) (ruled, bool) {
+func rule(g *check.Placements, c crossing) (ruled, bool) {
 	acl, known := g.Fw.ACL(c.subnet)
 	if !known {
 		return ruled{crossing: c}, false
 	}
-	return ruled{crossing: c, acl: acl, verdict: filter.Sum(filter.Decide(acl, c.egress, facts.TCP, c.ports, c.remote))}, true
+	return ruled{crossing: c, acl: acl, verdict: filter.Sum(filter.Decide(acl, c.egress, check.TCP, c.ports, c.remote))}, true
 }
 
 // barrier is what network ACLs do to one path in one direction.
 type barrier struct {
-	outcome    finding.Outcome
-	confidence finding.Confidence
+	outcome    check.Outcome
+	confidence check.Confidence
 	hits       []ruled
 	blocked    []snapshot.Failure
 	// chance reports whether only some of the doors are shut.
@@ -336,9 +331,9 @@ type barrier struct {
 // barrierTo judges a path, by its requests or by its answers. All doors shut is
 // certain. Some doors shut, or some of the ports of an answer, is likely: it
 // depends on which door answers, or which port the client chose.
-func barrierTo(g *facts.Placements, p *facts.Placement, w path.Path, back bool) barrier {
+func barrierTo(g *check.Placements, p *check.Placement, w path.Path, back bool) barrier {
 	ways, blocked := passages(g, p, w)
-	b := barrier{outcome: finding.Pass, blocked: blocked}
+	b := barrier{outcome: check.Pass, blocked: blocked}
 	shut, part := 0, 0
 	for _, way := range ways {
 		list := way.request
@@ -350,7 +345,7 @@ func barrierTo(g *facts.Placements, p *facts.Placement, w path.Path, back bool) 
 			r, known := rule(g, c)
 			switch {
 			case !known:
-				b.blocked = finding.Adding(b.blocked, snapshot.Failure{Source: snapshot.NetworkACLs, Reason: snapshot.NotRead, Message: "the network ACL of " + c.subnet + " is not among those that EC2 lists"})
+				b.blocked = check.Adding(b.blocked, snapshot.Failure{Source: snapshot.NetworkACLs, Reason: snapshot.NotRead, Message: "the network ACL of " + c.subnet + " is not among those that EC2 lists"})
 			case r.verdict.Admits == filter.None:
 				worst = filter.None
 				b.hits = append(b.hits, r)
@@ -360,7 +355,7 @@ func barrierTo(g *facts.Placements, p *facts.Placement, w path.Path, back bool) 
 				}
 				b.hits = append(b.hits, r)
 			case r.verdict.Admits == filter.Unknown:
-				b.blocked = finding.Adding(b.blocked, snapshot.Failure{
+				b.blocked = check.Adding(b.blocked, snapshot.Failure{
 					Source: snapshot.NetworkACLs, Reason: snapshot.NotRead,
 					Message: fmt.Sprintf("%s allows only some of the addresses in question, and which one counts is unknown", r.acl.ID),
 				})
@@ -375,40 +370,40 @@ func barrierTo(g *facts.Placements, p *facts.Placement, w path.Path, back bool) 
 	}
 	switch {
 	case shut+part == 0 && len(b.blocked) > 0:
-		b.outcome = finding.Unknown
+		b.outcome = check.Unknown
 	case shut+part == 0:
 	case shut == len(ways) && w.Verdict != path.LeavesView && w.NamesUnread == "":
-		b.outcome, b.confidence = finding.Fail, finding.Certain
+		b.outcome, b.confidence = check.Fail, check.Certain
 	default:
-		b.outcome, b.confidence = finding.Fail, finding.Likely
+		b.outcome, b.confidence = check.Fail, check.Likely
 		b.chance = shut > 0 && shut < len(ways)
 	}
 	return b
 }
 
-func judgeEgress(s *facts.View) []finding.Finding {
+func judgeEgress(s *check.View) []check.Finding {
 	g := s.Placements()
 	return fences(g, false, naclEgressFinding)
 }
 
-func naclEgressFinding(g *facts.Placements, f *aclBlock) finding.Finding {
+func naclEgressFinding(g *check.Placements, f *aclBlock) check.Finding {
 	direction := "into"
 	if f.hits[0].egress {
 		direction = "out of"
 	}
-	services := facts.Ordered(f.services)
+	services := check.Ordered(f.services)
 	why := fmt.Sprintf("%s of %s denies %s. Nodes in %s cannot reach %s.",
-		f.acl.ID, phrase.Some(f.subnets(), 3), phrase.And(f.denied()), phrase.Some(f.covers(), 3), phrase.And(path.Names(services)))
+		f.acl.ID, check.Some(f.subnets(), 3), check.And(f.denied()), check.Some(f.covers(), 3), check.And(path.Names(services)))
 	if f.chance {
 		why = fmt.Sprintf("%s of %s denies %s. Nodes in %s reach %s only through the interfaces in other subnets: it depends on which one responds.",
-			f.acl.ID, phrase.Some(f.subnets(), 3), phrase.And(f.denied()), phrase.Some(f.covers(), 3), phrase.And(path.Names(services)))
+			f.acl.ID, check.Some(f.subnets(), 3), check.And(f.denied()), check.Some(f.covers(), 3), check.And(path.Names(services)))
 	}
-	return naclFinding(g, f, phrase.Title("%s denies 443 %s %s", f.acl.ID, direction, phrase.Some(f.subnets(), 1)), why)
+	return naclFinding(g, f, check.Title("%s denies 443 %s %s", f.acl.ID, direction, check.Some(f.subnets(), 1)), why)
 }
 
-func naclFinding(g *facts.Placements, f *aclBlock, title, why string) finding.Finding {
-	return finding.Finding{
-		Outcome: finding.Fail, Confidence: finding.Weaker(f.confidence, finding.Certain),
+func naclFinding(g *check.Placements, f *aclBlock, title, why string) check.Finding {
+	return check.Finding{
+		Outcome: check.Fail, Confidence: check.Weaker(f.confidence, check.Certain),
 		Resource: f.acl.ID, Covers: f.covers(), Instances: f.instances(),
 		Resources: append([]string{f.acl.ID}, f.subnets()...),
 		Title:     title, Why: why, Evidence: f.evidence(), Fix: f.fix(g.S),
@@ -416,8 +411,8 @@ func naclFinding(g *facts.Placements, f *aclBlock, title, why string) finding.Fi
 }
 
 // fix adds rules before those that deny.
-func (f *aclBlock) fix(s *facts.View) finding.Fix {
-	fix := finding.Fix{Console: link.VPC(s, "NetworkAclDetails:networkAclId="+f.acl.ID)}
+func (f *aclBlock) fix(s *check.View) check.Fix {
+	fix := check.Fix{Console: s.VPCLink("NetworkAclDetails:networkAclId=" + f.acl.ID)}
 	acl := f.acl
 	acl.Entries = slices.Clone(acl.Entries)
 	var commands []string
@@ -428,18 +423,18 @@ func (f *aclBlock) fix(s *facts.View) finding.Fix {
 		}
 		number, free := filter.Free(acl, h.egress, before)
 		if !free {
-			fix.Text = fmt.Sprintf("No rule number is free below rule %d of %s: change that rule, or renumber the rules, so that %s passes.", before, f.acl.ID, phrase.And(f.denied()))
+			fix.Text = fmt.Sprintf("No rule number is free below rule %d of %s: change that rule, or renumber the rules, so that %s passes.", before, f.acl.ID, check.And(f.denied()))
 			return fix
 		}
 		acl.Entries = append(acl.Entries, snapshot.ACLEntry{Number: number, Egress: h.egress})
 		commands = append(commands, allowEntry(s, acl.ID, number, h.crossing))
 	}
-	fix.Text = fmt.Sprintf("Allow it in %s: %s.", f.acl.ID, phrase.And(f.denied()))
-	fix.Command = command.Several(commands)
+	fix.Text = fmt.Sprintf("Allow it in %s: %s.", f.acl.ID, check.And(f.denied()))
+	fix.Command = check.JoinCommands(commands)
 	return fix
 }
 
-func allowEntry(s *facts.View, acl string, number int, c crossing) string {
+func allowEntry(s *check.View, acl string, number int, c crossing) string {
 	direction, block := "--ingress", "--cidr-block"
 	if c.egress {
 		direction = "--egress"
@@ -447,16 +442,16 @@ func allowEntry(s *facts.View, acl string, number int, c crossing) string {
 	if c.cidr.Addr().Is6() {
 		block = "--ipv6-cidr-block"
 	}
-	return command.AWS(s, "ec2 create-network-acl-entry", "--network-acl-id", acl, direction, "--rule-number", number,
+	return s.AWSCommand("ec2 create-network-acl-entry", "--network-acl-id", acl, direction, "--rule-number", number,
 		"--protocol", "tcp", "--port-range", fmt.Sprintf("From=%d,To=%d", c.ports.From, c.ports.To), block, c.cidr, "--rule-action", "allow")
 }
 
-func judgeReturn(s *facts.View) []finding.Finding {
+func judgeReturn(s *check.View) []check.Finding {
 	g := s.Placements()
 	return fences(g, true, naclReturnFinding)
 }
 
-func naclReturnFinding(g *facts.Placements, f *aclBlock) finding.Finding {
+func naclReturnFinding(g *check.Placements, f *aclBlock) check.Finding {
 	hit := f.hits[0]
 	for _, h := range f.hits {
 		if h.verdict.Admits == filter.None {
@@ -464,9 +459,9 @@ func naclReturnFinding(g *facts.Placements, f *aclBlock) finding.Finding {
 			break
 		}
 	}
-	services := facts.Ordered(f.services)
+	services := check.Ordered(f.services)
 	why := fmt.Sprintf("%s of %s denies %s. Responses from %s to nodes in %s come back to ports %s, chosen by %s",
-		f.acl.ID, phrase.Some(f.subnets(), 3), phrase.And(f.denied()), phrase.And(path.Names(services)), phrase.Some(f.covers(), 3), hit.ports, hit.whose)
+		f.acl.ID, check.Some(f.subnets(), 3), check.And(f.denied()), check.And(path.Names(services)), check.Some(f.covers(), 3), hit.ports, hit.whose)
 	if hit.verdict.Admits == filter.Part {
 		why += ": connections on the denied ports fail, the others work"
 	}
@@ -477,5 +472,5 @@ func naclReturnFinding(g *facts.Placements, f *aclBlock) finding.Finding {
 	for i, p := range hit.verdict.Shut {
 		shut[i] = p.String()
 	}
-	return naclFinding(g, f, phrase.Title("%s denies responses to ports %s", f.acl.ID, phrase.Some(shut, 2)), why+".")
+	return naclFinding(g, f, check.Title("%s denies responses to ports %s", f.acl.ID, check.Some(shut, 2)), why+".")
 }

@@ -10,11 +10,6 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/branch"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
@@ -49,7 +44,7 @@ type trouble struct {
 	sure       bool
 }
 
-func runCNINotReady(s *facts.View) []finding.Finding {
+func runCNINotReady(s *check.View) []check.Finding {
 	l := s.Index()
 	pods := map[string]*snapshot.Pod{}
 	for i := range s.Pods {
@@ -88,8 +83,8 @@ func runCNINotReady(s *facts.View) []finding.Finding {
 			}
 		}
 	}
-	var findings []finding.Finding
-	findings = finding.Passing(findings, s.Cluster.Name, ready)
+	var findings []check.Finding
+	findings = check.Passing(findings, s.Cluster.Name, ready)
 	if len(list) > 0 {
 		findings = append(findings, cniNotReadyFinding(l, list))
 	}
@@ -124,7 +119,7 @@ func troubleOf(p *snapshot.Pod) (trouble, bool) {
 		case c.State == "waiting":
 			t.what, t.said, t.sure = c.Reason, ofContainer(c, c.Reason, c.Message), true
 			if c.Last != "" {
-				t.said += fmt.Sprintf("; it exited before with %s: %s", c.Last, cmp.Or(phrase.Clip(c.LastMessage), "no message"))
+				t.said += fmt.Sprintf("; it exited before with %s: %s", c.Last, cmp.Or(check.Clip(c.LastMessage), "no message"))
 			}
 			return t, true
 		case c.State == "terminated" && (c.ExitCode != 0 || !c.Init):
@@ -138,7 +133,7 @@ func troubleOf(p *snapshot.Pod) (trouble, bool) {
 		}
 	}
 	if t.what == "" && (p.Phase == "Failed" || p.Phase == "Pending") {
-		t.what, t.said, t.sure = p.Phase, fmt.Sprintf("pod %s is %s: %s", p.Name, p.Phase, cmp.Or(phrase.Clip(p.Message), "no message")), p.Phase == "Failed"
+		t.what, t.said, t.sure = p.Phase, fmt.Sprintf("pod %s is %s: %s", p.Name, p.Phase, cmp.Or(check.Clip(p.Message), "no message")), p.Phase == "Failed"
 	}
 	return t, t.what != ""
 }
@@ -151,13 +146,13 @@ func starting(reason string) bool {
 func ofContainer(c snapshot.Container, reason, message string) string {
 	text := fmt.Sprintf("container %s: %s", c.Name, cmp.Or(reason, "waiting"))
 	if message != "" {
-		text += ": " + phrase.Clip(message)
+		text += ": " + check.Clip(message)
 	}
 	return text
 }
 
 // cniNotReadyFinding is one finding over all nodes: what most of them have leads.
-func cniNotReadyFinding(l facts.InstanceIndex, list []trouble) finding.Finding {
+func cniNotReadyFinding(l check.InstanceIndex, list []trouble) check.Finding {
 	counts := map[string]int{}
 	for _, t := range list {
 		counts[t.what]++
@@ -165,36 +160,36 @@ func cniNotReadyFinding(l facts.InstanceIndex, list []trouble) finding.Finding {
 	first := slices.MaxFunc(list, func(a, b trouble) int {
 		return cmp.Or(cmp.Compare(one(a.sure), one(b.sure)), cmp.Compare(counts[a.what], counts[b.what]), strings.Compare(b.what+b.id, a.what+a.id))
 	})
-	f := finding.Finding{Outcome: finding.Fail, Resource: facts.AWSNode}
+	f := check.Finding{Outcome: check.Fail, Resource: check.AWSNode}
 	const limit = 5
 	for n, t := range list {
 		f.Covers = append(f.Covers, t.id)
 		if n < limit {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: t.node.Name, Value: t.said})
+			f.Evidence = append(f.Evidence, check.Evidence{What: t.node.Name, Value: t.said})
 		}
 	}
 	if len(list) > limit {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Nodes", Value: fmt.Sprintf("and %d more", len(list)-limit)})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Nodes", Value: fmt.Sprintf("and %d more", len(list)-limit)})
 	}
-	f.Evidence = append(f.Evidence, finding.Evidence{What: first.node.Name, Value: "Ready is " + cmp.Or(first.node.Ready.Status, "not reported") + ": " + phrase.Clip(first.node.Ready.Message)})
+	f.Evidence = append(f.Evidence, check.Evidence{What: first.node.Name, Value: "Ready is " + cmp.Or(first.node.Ready.Status, "not reported") + ": " + check.Clip(first.node.Ready.Message)})
 	f.Instances = slices.Clone(f.Covers)
 	f.Resources = []string{first.node.Name}
 	if !first.sure {
 		// Another plugin may be meant to do it, or the pod may still come up.
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 	}
-	f.Title = phrase.Title("%s: aws-node does not start (%s)", phrase.Subject(f.Covers, "node"), first.what)
+	f.Title = check.Title("%s: aws-node does not start (%s)", check.Subject(f.Covers, "node"), first.what)
 	f.Why = fmt.Sprintf("%s registered, and its network is not ready: %s.", first.node.Name, first.said)
-	f.Fix = finding.Fix{
+	f.Fix = check.Fix{
 		Text:    "Read the pod's events and its log.",
 		Command: shell.Command("kubectl", "-n", "kube-system", "get", "pods", "-l", "k8s-app=aws-node", "-o", "wide", "--field-selector", "spec.nodeName="+first.node.Name),
-		Console: link.EC2(l.S, "InstanceDetails:instanceId="+first.id),
+		Console: l.S.EC2Link("InstanceDetails:instanceId=" + first.id),
 	}
 	switch {
 	case l.S.CNI == nil:
-		f.Title = phrase.Title("%s: no network plugin; there is no DaemonSet aws-node", phrase.Subject(f.Covers, "node"))
+		f.Title = check.Title("%s: no network plugin; there is no DaemonSet aws-node", check.Subject(f.Covers, "node"))
 		f.Fix.Text = "Install the add-on vpc-cni. If another network plugin should do it, check its pods on the node."
-		f.Fix.Command = command.AWS(l.S, "eks create-addon", "--cluster-name", l.S.Cluster.Name, "--addon-name", "vpc-cni")
+		f.Fix.Command = l.S.AWSCommand("eks create-addon", "--cluster-name", l.S.Cluster.Name, "--addon-name", "vpc-cni")
 	case first.pod == nil:
 		f.Fix.Text = "Check why the DaemonSet puts no pod on the node: its node selector, affinity and tolerations, and a quota of pods."
 		f.Fix.Command = "kubectl -n kube-system describe daemonset aws-node"
@@ -240,10 +235,10 @@ const csrWait = 5 * time.Minute
 // nodeUser is how the user name of a node begins.
 const nodeUser = "system:node:"
 
-func runCSRPending(s *facts.View) []finding.Finding {
+func runCSRPending(s *check.View) []check.Finding {
 	l := s.Index()
 	pending := stuckCSRs(s)
-	var list []finding.Finding
+	var list []check.Finding
 	var well []string
 	for _, id := range s.Scope.Instances {
 		n := l.Nodes[id]
@@ -256,14 +251,14 @@ func runCSRPending(s *facts.View) []finding.Finding {
 			continue
 		}
 		// It keeps no node from joining: nothing is explained by it.
-		list = append(list, csrPendingFinding(l, id, csr, phrase.Subject([]string{id}, "node")))
+		list = append(list, csrPendingFinding(l, id, csr, check.Subject([]string{id}, "node")))
 	}
-	list = finding.Passing(list, s.Cluster.Name, well)
+	list = check.Passing(list, s.Cluster.Name, well)
 	for _, user := range strangers(pending) {
 		csr := pending[user]
 		f := csrPendingFinding(l, user, csr, user)
 		f.Covers = []string{s.Cluster.Name}
-		f.Title = phrase.Title("A kubelet requests its certificate as %s", user)
+		f.Title = check.Title("A kubelet requests its certificate as %s", user)
 		f.Why = fmt.Sprintf("%s requests a kubelet's serving certificate as %s, which is not a node name: the node role is mapped to that user too. Nothing approves it.", csr.Name, user)
 		f.Fix.Text = fmt.Sprintf("Remove the mapping of the node role to %s (access entry or aws-auth), and replace the node.", user)
 		list = append(list, f)
@@ -272,7 +267,7 @@ func runCSRPending(s *facts.View) []finding.Finding {
 }
 
 // stuckCSRs are the newest serving requests by user, where those still wait.
-func stuckCSRs(s *facts.View) map[string]snapshot.CSR {
+func stuckCSRs(s *check.View) map[string]snapshot.CSR {
 	newest := map[string]snapshot.CSR{}
 	for _, c := range s.CSRs {
 		if c.Signer != "kubernetes.io/kubelet-serving" || c.Username == "" {
@@ -303,16 +298,16 @@ func strangers(pending map[string]snapshot.CSR) []string {
 	return list
 }
 
-func csrPendingFinding(l facts.InstanceIndex, resource string, csr snapshot.CSR, who string) finding.Finding {
-	return finding.Finding{
-		Outcome: finding.Fail, Resource: resource, Covers: []string{resource},
-		Title:    phrase.Title("%s waits for its serving certificate", who),
+func csrPendingFinding(l check.InstanceIndex, resource string, csr snapshot.CSR, who string) check.Finding {
+	return check.Finding{
+		Outcome: check.Fail, Resource: resource, Covers: []string{resource},
+		Title:    check.Title("%s waits for its serving certificate", who),
 		Why:      fmt.Sprintf("%s has waited for approval since %s. Until then logs, exec and webhooks to the node fail with a TLS error.", csr.Name, csr.Created.UTC().Format(time.TimeOnly+" UTC")),
-		Evidence: []finding.Evidence{{What: csr.Name, Value: fmt.Sprintf("%s, requested by %s, pending", csr.Signer, csr.Username)}},
-		Fix: finding.Fix{
+		Evidence: []check.Evidence{{What: csr.Name, Value: fmt.Sprintf("%s, requested by %s, pending", csr.Signer, csr.Username)}},
+		Fix: check.Fix{
 			Text:    "Review the request first (the command): the requestor must be the node, the common name must be the same, the SANs must be names and addresses of that very instance, and the usages only digital signature, key encipherment and server auth. Then check how the node role is mapped: EKS approves only requests under the node's own name. Only if all of it is correct and the node is yours, approve it with kubectl certificate approve and the request's name, quoted as in the command.",
 			Command: lookAtCSR(csr),
-			Console: link.Cluster(l.S),
+			Console: l.S.ClusterLink(),
 		},
 	}
 }
@@ -335,9 +330,9 @@ const (
 	driverComes = 10 * time.Minute
 )
 
-func notInitialized(s *facts.View) []finding.Finding {
-	if blocked, unread := facts.KarpenterUnread(s, snapshot.NodePoolsOf, snapshot.NodeClaimsOf); unread {
-		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
+func notInitialized(s *check.View) []check.Finding {
+	if blocked, unread := check.KarpenterUnread(s, snapshot.NodePoolsOf, snapshot.NodeClaimsOf); unread {
+		return []check.Finding{{Outcome: check.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
 	}
 	if !s.Has(snapshot.NodeClaimsOf) || !s.Has(snapshot.Nodes) {
 		return nil // nothing shows Karpenter here, or the nodes have a failure of their own
@@ -347,15 +342,15 @@ func notInitialized(s *facts.View) []finding.Finding {
 		nodes[s.Nodes[i].Name] = &s.Nodes[i]
 	}
 	type group struct{ pool, reason, message string }
-	var v finding.Verdicts
+	var v check.Verdicts
 	var order []group
 	stuck := map[group][]snapshot.NodeClaim{}
 	for _, c := range s.NodeClaims {
-		covers := []string{facts.ClaimKey(c.Name)}
+		covers := []string{check.ClaimKey(c.Name)}
 		initialized := c.Conditions["Initialized"]
 		switch {
 		case initialized.Status == "True":
-			v.Pass(cmp.Or(c.Pool, c.Name), covers, finding.Evidence{What: c.Node, Value: "is initialized"})
+			v.Pass(cmp.Or(c.Pool, c.Name), covers, check.Evidence{What: c.Node, Value: "is initialized"})
 		case waitsTooLong(s, c, nodes[c.Node]):
 			g := group{cmp.Or(c.Pool, c.Name), initialized.Reason, initialized.Message}
 			if stuck[g] == nil {
@@ -385,7 +380,7 @@ func notInitialized(s *facts.View) []finding.Finding {
 
 // waitsTooLong reports whether a claim's node is Ready, and Karpenter has waited for
 // something else for minutes.
-func waitsTooLong(s *facts.View, c snapshot.NodeClaim, n *snapshot.Node) bool {
+func waitsTooLong(s *check.View, c snapshot.NodeClaim, n *snapshot.Node) bool {
 	registered, initialized := c.Conditions["Registered"], c.Conditions["Initialized"]
 	if c.Deleting || n == nil || n.Ready.Status != "True" || registered.Status != "True" {
 		return false
@@ -403,7 +398,7 @@ func waitsTooLong(s *facts.View, c snapshot.NodeClaim, n *snapshot.Node) bool {
 	return initialized.Current(c.Generation) && s.Time.Sub(n.Ready.Since) >= span && s.Time.Sub(registered.Since) >= span
 }
 
-func notInitializedFinding(s *facts.View, pool string, list []snapshot.NodeClaim) finding.Finding {
+func notInitializedFinding(s *check.View, pool string, list []snapshot.NodeClaim) check.Finding {
 	first := list[0]
 	c := first.Conditions["Initialized"]
 	var hosts, covers, resources []string
@@ -411,47 +406,47 @@ func notInitializedFinding(s *facts.View, pool string, list []snapshot.NodeClaim
 		// A title is cut at its end; the domain tells nothing there.
 		host, _, _ := strings.Cut(claim.Node, ".")
 		hosts = append(hosts, host)
-		covers = append(covers, facts.ClaimKey(claim.Name))
+		covers = append(covers, check.ClaimKey(claim.Name))
 		resources = append(resources, claim.Node)
 		if claim.Instance != "" && claim.Instance != claim.Node {
 			resources = append(resources, claim.Instance)
 		}
 	}
 	what, next := waitedFor(c.Reason)
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: pool, Covers: covers, Resources: resources, Unconditional: true,
-		Title: phrase.Title("%s %s not initialized: %s", phrase.Subject(hosts, "node"), phrase.Verb(hosts, "is", "are"), what),
+	f := check.Finding{
+		Outcome: check.Fail, Resource: pool, Covers: covers, Resources: resources, Unconditional: true,
+		Title: check.Title("%s %s not initialized: %s", check.Subject(hosts, "node"), check.Verb(hosts, "is", "are"), what),
 		Why: fmt.Sprintf("%s (NodeClaim %s of NodePool %s) is Ready since %s, but not initialized: %s.",
-			first.Node, first.Name, pool, phrase.ClockTime(readySince(s, first.Node)), phrase.Clip(strings.TrimSuffix(cmp.Or(c.Message, c.Reason), "."))),
-		Fix: finding.Fix{
+			first.Node, first.Name, pool, check.ClockTime(readySince(s, first.Node)), check.Clip(strings.TrimSuffix(cmp.Or(c.Message, c.Reason), "."))),
+		Fix: check.Fix{
 			Text:    next,
 			Command: shell.Command("kubectl", "describe", "node", first.Node),
-			Console: link.Cluster(s),
+			Console: s.ClusterLink(),
 		},
 	}
 	if more := len(list) - 1; more > 0 {
 		f.Why += fmt.Sprintf(" So are %d more.", more)
 	}
-	if e := facts.UnsupportedByController(s, first.Node); e != nil && strings.Contains(c.Message, branch.Resource) {
+	if e := check.UnsupportedByController(s, first.Node); e != nil && strings.Contains(c.Message, branch.Resource) {
 		// It says why itself; what pods lack of branch interfaces is what follows from it.
 		f.NarrowedAfter = []checkid.ID{checkid.NodeUninitialized}
-		f.Title = phrase.Title("%s %s not initialized: the VPC resource controller does not support the type", phrase.Subject(hosts, "node"), phrase.Verb(hosts, "is", "are"))
-		f.Why += fmt.Sprintf(" The VPC resource controller reports: %q.", phrase.Clip(strings.TrimSuffix(e.Message, ".")))
+		f.Title = check.Title("%s %s not initialized: the VPC resource controller does not support the type", check.Subject(hosts, "node"), check.Verb(hosts, "is", "are"))
+		f.Why += fmt.Sprintf(" The VPC resource controller reports: %q.", check.Clip(strings.TrimSuffix(e.Message, ".")))
 		f.Fix.Text = "Remove this instance type from the NodePool's requirements, or Karpenter launches it again; other types carry branch interfaces."
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Event of " + e.Node, Value: e.Reason + ": " + phrase.Clip(e.Message)})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Event of " + e.Node, Value: e.Reason + ": " + check.Clip(e.Message)})
 	}
 	const most = 5
 	for i, claim := range list {
 		if i == most {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "More", Value: fmt.Sprintf("%d NodeClaims", len(list)-most)})
+			f.Evidence = append(f.Evidence, check.Evidence{What: "More", Value: fmt.Sprintf("%d NodeClaims", len(list)-most)})
 			break
 		}
 		c := claim.Conditions["Initialized"]
-		value := "Initialized is " + c.Status + ", " + phrase.Clip(c.Reason)
+		value := "Initialized is " + c.Status + ", " + check.Clip(c.Reason)
 		if c.Message != "" {
-			value += ": " + phrase.Clip(c.Message)
+			value += ": " + check.Clip(c.Message)
 		}
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "NodeClaim " + claim.Name, Value: strings.TrimSpace("node " + claim.Node + "; " + value)})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "NodeClaim " + claim.Name, Value: strings.TrimSpace("node " + claim.Node + "; " + value)})
 	}
 	return f
 }
@@ -469,7 +464,7 @@ func waitedFor(reason string) (what, next string) {
 	return "a requested resource is missing", "Check the device plugin's pod on the node and its log, and that the AMI has the driver."
 }
 
-func readySince(s *facts.View, node string) time.Time {
+func readySince(s *check.View, node string) time.Time {
 	for _, n := range s.Nodes {
 		if n.Name == node {
 			return n.Ready.Since
@@ -478,10 +473,10 @@ func readySince(s *facts.View, node string) time.Time {
 	return time.Time{}
 }
 
-func notReady(s *facts.View) []finding.Finding {
+func notReady(s *check.View) []check.Finding {
 	l := s.Index()
 	var ready []string
-	var list []finding.Finding
+	var list []check.Finding
 	for _, id := range s.Scope.Instances {
 		n := l.Nodes[id]
 		switch {
@@ -492,48 +487,48 @@ func notReady(s *facts.View) []finding.Finding {
 			list = append(list, notReadyFinding(l, id, n))
 		}
 	}
-	list = finding.Passing(list, s.Cluster.Name, ready)
+	list = check.Passing(list, s.Cluster.Name, ready)
 	return list
 }
 
-func notReadyFinding(l facts.InstanceIndex, id string, n *snapshot.Node) finding.Finding {
+func notReadyFinding(l check.InstanceIndex, id string, n *snapshot.Node) check.Finding {
 	status := cmp.Or(n.Ready.Status, "not reported")
-	f := finding.Finding{
-		Outcome:   finding.Fail,
+	f := check.Finding{
+		Outcome:   check.Fail,
 		Resource:  id,
 		Covers:    []string{id},
 		Instances: []string{id},
 		Resources: []string{id, n.Name},
-		Title:     phrase.Title("%s registered and is not Ready", id),
+		Title:     check.Title("%s registered and is not Ready", id),
 		Why:       fmt.Sprintf("%s registered as %s. Its condition Ready is %s", id, n.Name, status),
-		Evidence:  []finding.Evidence{{What: n.Name, Value: fmt.Sprintf("Ready is %s (%s): %s", status, cmp.Or(n.Ready.Reason, "no reason"), phrase.Clip(n.Ready.Message))}},
-		Fix: finding.Fix{
+		Evidence:  []check.Evidence{{What: n.Name, Value: fmt.Sprintf("Ready is %s (%s): %s", status, cmp.Or(n.Ready.Reason, "no reason"), check.Clip(n.Ready.Message))}},
+		Fix: check.Fix{
 			Text:    "Read the node's conditions and the pods on it, aws-node first.",
 			Command: shell.All(shell.Command("kubectl", "describe", "node", n.Name), shell.Command("kubectl", "get", "pods", "-A", "-o", "wide", "--field-selector", "spec.nodeName="+n.Name)),
-			Console: link.EC2(l.S, "InstanceDetails:instanceId="+id),
+			Console: l.S.EC2Link("InstanceDetails:instanceId=" + id),
 		},
 	}
 	if n.Ready.Reason != "" {
 		f.Why += ": " + n.Ready.Reason
 	}
 	if n.Ready.Message != "" {
-		f.Why += fmt.Sprintf(" (%q)", phrase.Clip(n.Ready.Message))
+		f.Why += fmt.Sprintf(" (%q)", check.Clip(n.Ready.Message))
 	}
 	f.Why += "."
 	if n.Uninitialized {
 		f.Why += " The cloud provider has not initialized it."
-		f.Evidence = append(f.Evidence, finding.Evidence{What: n.Name, Value: "has the taint node.cloudprovider.kubernetes.io/uninitialized"})
+		f.Evidence = append(f.Evidence, check.Evidence{What: n.Name, Value: "has the taint node.cloudprovider.kubernetes.io/uninitialized"})
 	}
 	if i, known := l.Instances[id]; known && i.State != "running" {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: id, Value: "is " + i.State})
+		f.Evidence = append(f.Evidence, check.Evidence{What: id, Value: "is " + i.State})
 	}
 	return f
 }
 
-func notRegistered(s *facts.View) []finding.Finding {
+func notRegistered(s *check.View) []check.Finding {
 	l := s.Index()
 	var registered []string
-	var list []finding.Finding
+	var list []check.Finding
 	for _, i := range s.Scoped() {
 		switch {
 		case l.Nodes[i.ID] != nil:
@@ -543,27 +538,27 @@ func notRegistered(s *facts.View) []finding.Finding {
 			list = append(list, notRegisteredFinding(l, i))
 		}
 	}
-	list = finding.Passing(list, s.Cluster.Name, registered)
+	list = check.Passing(list, s.Cluster.Name, registered)
 	return list
 }
 
-func notRegisteredFinding(l facts.InstanceIndex, i *snapshot.Instance) finding.Finding {
+func notRegisteredFinding(l check.InstanceIndex, i *snapshot.Instance) check.Finding {
 	launch := l.Launches[i.ID]
 	launched := launch.Started.UTC().Format(time.TimeOnly + " UTC")
-	return finding.Finding{
-		Outcome:   finding.Fail,
+	return check.Finding{
+		Outcome:   check.Fail,
 		Resource:  i.ID,
 		Covers:    []string{i.ID},
 		Instances: []string{i.ID},
-		Title:     phrase.Title("%s has not registered as a node", i.ID),
+		Title:     check.Title("%s has not registered as a node", i.ID),
 		// When, never how long ago: the words must not change with each look.
 		Why: fmt.Sprintf("%s (%s) should have been a node %s after its launch at %s. No node of %s has its id.%s",
-			i.ID, i.Type, phrase.Minutes(launch.Due.Sub(launch.Started)), launched, l.S.Cluster.Name, learned(i, launch)),
-		Evidence: []finding.Evidence{{What: i.ID, Value: fmt.Sprintf("%s, %s, %s, %s; launched %s, no node", i.State, i.Type, i.Zone, i.Subnet, launched)}},
-		Fix: finding.Fix{
+			i.ID, i.Type, check.Minutes(launch.Due.Sub(launch.Started)), launched, l.S.Cluster.Name, learned(i, launch)),
+		Evidence: []check.Evidence{{What: i.ID, Value: fmt.Sprintf("%s, %s, %s, %s; launched %s, no node", i.State, i.Type, i.Zone, i.Subnet, launched)}},
+		Fix: check.Fix{
 			Text:    "Read the console output of " + i.ID + ".",
-			Command: command.AWS(l.S, "ec2 get-console-output", "--latest", "--output", "text", "--instance-id", i.ID),
-			Console: link.EC2(l.S, "InstanceDetails:instanceId="+i.ID),
+			Command: l.S.AWSCommand("ec2 get-console-output", "--latest", "--output", "text", "--instance-id", i.ID),
+			Console: l.S.EC2Link("InstanceDetails:instanceId=" + i.ID),
 		},
 	}
 }
@@ -575,10 +570,10 @@ func learned(i *snapshot.Instance, launch snapshot.ExpectedJoin) string {
 		return ""
 	}
 	return fmt.Sprintf(" 95 of 100 nodes of %s are Ready within %s (%d joins); it had %s.",
-		cmp.Or(i.Owner(), "its nodegroup"), phrase.Precisely(launch.Usual), launch.Samples, phrase.Precisely(launch.Due.Sub(launch.Started)))
+		cmp.Or(i.Owner(), "its nodegroup"), check.Precisely(launch.Usual), launch.Samples, check.Precisely(launch.Due.Sub(launch.Started)))
 }
 
-func uninitialized(s *facts.View) []finding.Finding {
+func uninitialized(s *check.View) []check.Finding {
 	l := s.Index()
 	var well []string
 	groups := map[string][]string{}
@@ -600,25 +595,25 @@ func uninitialized(s *facts.View) []finding.Finding {
 			groups[owner] = append(groups[owner], id)
 		}
 	}
-	var list []finding.Finding
-	list = finding.Passing(list, s.Cluster.Name, well)
+	var list []check.Finding
+	list = check.Passing(list, s.Cluster.Name, well)
 	for _, owner := range order {
 		list = append(list, uninitializedFinding(l, owner, groups[owner]))
 	}
 	return list
 }
 
-func uninitializedFinding(l facts.InstanceIndex, owner string, list []string) finding.Finding {
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: owner, Covers: list, Instances: append([]string(nil), list...),
-		Title: phrase.Title("%s %s not initialized by the cloud provider", phrase.Subject(list, "node"), phrase.Verb(list, "is", "are")),
+func uninitializedFinding(l check.InstanceIndex, owner string, list []string) check.Finding {
+	f := check.Finding{
+		Outcome: check.Fail, Resource: owner, Covers: list, Instances: append([]string(nil), list...),
+		Title: check.Title("%s %s not initialized by the cloud provider", check.Subject(list, "node"), check.Verb(list, "is", "are")),
 	}
 	first := l.Nodes[list[0]]
 	f.Why = fmt.Sprintf("%s registered and still has the taint node.cloudprovider.kubernetes.io/uninitialized: the cloud controller has found no instance for it.", first.Name)
 	const limit = 5
 	for n, id := range list {
 		if n == limit {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "Nodes", Value: fmt.Sprintf("and %d more", len(list)-limit)})
+			f.Evidence = append(f.Evidence, check.Evidence{What: "Nodes", Value: fmt.Sprintf("and %d more", len(list)-limit)})
 			break
 		}
 		value := "node " + l.Nodes[id].Name
@@ -629,12 +624,12 @@ func uninitializedFinding(l facts.InstanceIndex, owner string, list []string) fi
 				f.Why += fmt.Sprintf(" Its name is not the instance's private DNS name, %s.", i.PrivateDNS)
 			}
 		}
-		f.Evidence = append(f.Evidence, finding.Evidence{What: id, Value: value})
+		f.Evidence = append(f.Evidence, check.Evidence{What: id, Value: value})
 	}
-	f.Fix = finding.Fix{
+	f.Fix = check.Fix{
 		Text:    "Compare the node's name with the instance's private DNS name, and check the DHCP options' domain names.",
 		Command: shell.Command("kubectl", "get", "node", first.Name, "-o", "jsonpath={.spec.providerID} {.spec.taints}"),
-		Console: link.EC2(l.S, "InstanceDetails:instanceId="+list[0]),
+		Console: l.S.EC2Link("InstanceDetails:instanceId=" + list[0]),
 	}
 	return f
 }

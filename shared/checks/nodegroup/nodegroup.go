@@ -11,11 +11,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/cluster"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/snapshot"
 )
@@ -30,44 +25,44 @@ func Checks() []check.Check {
 	}
 }
 
-func judgeHealth(s *facts.View) []finding.Finding {
-	r := facts.NewRoster(s)
-	var list []finding.Finding
+func judgeHealth(s *check.View) []check.Finding {
+	r := check.NewRoster(s)
+	var list []check.Finding
 	for _, n := range s.Nodegroups {
 		list = append(list, health(r, n))
 	}
 	return list
 }
 
-func health(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
-	f := finding.Finding{Outcome: finding.Pass, Resource: n.Name, Covers: []string{n.Name}}
+func health(r check.Roster, n snapshot.Nodegroup) check.Finding {
+	f := check.Finding{Outcome: check.Pass, Resource: n.Name, Covers: []string{n.Name}}
 	if len(n.Issues) == 0 {
-		f.Evidence = []finding.Evidence{{What: n.Name, Value: "is " + cmp.Or(n.Status, "without a status") + ", without a health issue"}}
+		f.Evidence = []check.Evidence{{What: n.Name, Value: "is " + cmp.Or(n.Status, "without a status") + ", without a health issue"}}
 		return f
 	}
 	issues, disproof := r.UndisprovedIssues(n)
 	if len(issues) == 0 {
-		f.Evidence = facts.StillSays(n, disproof)
+		f.Evidence = check.StillSays(n, disproof)
 		return f
 	}
 	if beingDeleted(r, n, issues) {
-		f.Outcome = finding.Unknown
+		f.Outcome = check.Unknown
 		f.Blocked = []snapshot.Failure{{Source: snapshot.Groups, Reason: snapshot.NotRead, Message: "the groups of " + n.Name + " no longer existed when they were read: it was deleted meanwhile"}}
 		return f
 	}
 	first := issues[0]
 	code := nodegroup.OfIssue(first.Code)
-	f.Outcome = finding.Fail
+	f.Outcome = check.Fail
 	if code.Disproved && r.Unseen() {
-		f.Confidence = finding.Likely // a launch that works would outweigh it
+		f.Confidence = check.Likely // a launch that works would outweigh it
 	}
-	f.Title = fitting("nodegroup ", fmt.Sprintf("%s %s: %s", n.Name, phrase.Fares(n.Status), cmp.Or(phrase.Spoken(first.Code), "it has no code")))
+	f.Title = fitting("nodegroup ", fmt.Sprintf("%s %s: %s", n.Name, check.Fares(n.Status), cmp.Or(check.Spoken(first.Code), "it has no code")))
 	f.Why = reported(code, first)
 	if more := codesOf(issues[1:]); len(more) > 0 {
-		f.Why += fmt.Sprintf(" It reports %s too.", phrase.Some(more, 3))
+		f.Why += fmt.Sprintf(" It reports %s too.", check.Some(more, 3))
 	}
-	f.Evidence = append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", cmp.Or(n.Status, "no status"), n.Min, n.Max, n.Desired)}}, cluster.IssueEvidence(issues)...)
-	f.Fix = finding.Fix{Text: code.Next, Command: cmp.Or(code.Command, command.DescribeNodegroup(r.S, n.Name)), Console: link.Nodegroup(r.S, n.Name)}
+	f.Evidence = append([]check.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", cmp.Or(n.Status, "no status"), n.Min, n.Max, n.Desired)}}, cluster.IssueEvidence(issues)...)
+	f.Fix = check.Fix{Text: code.Next, Command: cmp.Or(code.Command, r.S.DescribeNodegroup(n.Name)), Console: r.S.NodegroupLink(n.Name)}
 	if onlyShow(r, n, issues) {
 		r.AsSymptom(&f, n, issues)
 		return f
@@ -81,7 +76,7 @@ func health(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 // beingDeleted reports whether a nodegroup's groups ended while it was looked at: it
 // was read before them, and how it was then says nothing any more. A group that
 // was deleted beside EKS has an issue of its own.
-func beingDeleted(r facts.Roster, n snapshot.Nodegroup, issues []snapshot.Issue) bool {
+func beingDeleted(r check.Roster, n snapshot.Nodegroup, issues []snapshot.Issue) bool {
 	gone := func(i snapshot.Issue) bool { return i.Code == "AutoScalingGroupNotFound" }
 	return r.S.Has(snapshot.Groups) && len(n.Groups) > 0 && !slices.ContainsFunc(issues, gone) &&
 		!slices.ContainsFunc(r.S.Groups, func(g snapshot.Group) bool { return slices.Contains(n.Groups, g.Name) })
@@ -89,10 +84,10 @@ func beingDeleted(r facts.Roster, n snapshot.Nodegroup, issues []snapshot.Issue)
 
 // fitting is a title with its first word, or without where that is too long.
 func fitting(first, rest string) string {
-	if whole := phrase.Title("%s%s", first, rest); whole == first+rest {
+	if whole := check.Title("%s%s", first, rest); whole == first+rest {
 		return whole
 	}
-	return phrase.Title("%s", rest)
+	return check.Title("%s", rest)
 }
 
 // reported is what EKS reports, in sentences: the code as it is, for whoever
@@ -106,10 +101,10 @@ func reported(c nodegroup.Code, i snapshot.Issue) string {
 		text += ", a code that Rollcall does not know"
 	}
 	if named := slices.DeleteFunc(slices.Clone(i.Resources), func(id string) bool { return strings.HasPrefix(id, "DUMMY_") }); len(named) > 0 {
-		text += " (" + phrase.Some(named, 3) + ")"
+		text += " (" + check.Some(named, 3) + ")"
 	}
 	if text += "."; i.Message != "" && (!c.Known || c.Class == nodegroup.Other) {
-		text += fmt.Sprintf(" Its message: %q.", strings.TrimSuffix(phrase.Clip(i.Message), "."))
+		text += fmt.Sprintf(" Its message: %q.", strings.TrimSuffix(check.Clip(i.Message), "."))
 	}
 	return text
 }
@@ -135,7 +130,7 @@ func nearerThan(code string) []checkid.ID {
 
 // waiting are a nodegroup's instances of the scope that should be Ready nodes
 // and are not. Where the nodes could not be read it is empty.
-func waiting(r facts.Roster, n snapshot.Nodegroup) []string {
+func waiting(r check.Roster, n snapshot.Nodegroup) []string {
 	if !r.S.Has(snapshot.Nodes) {
 		return nil
 	}
@@ -149,7 +144,7 @@ func waiting(r facts.Roster, n snapshot.Nodegroup) []string {
 }
 
 // onlyShow reports whether all issues are how something else shows.
-func onlyShow(r facts.Roster, n snapshot.Nodegroup, issues []snapshot.Issue) bool {
+func onlyShow(r check.Roster, n snapshot.Nodegroup, issues []snapshot.Issue) bool {
 	return !slices.ContainsFunc(issues, func(i snapshot.Issue) bool { return !r.Shows(n, i) })
 }
 
@@ -162,9 +157,9 @@ func codesOf(list []snapshot.Issue) []string {
 	return slices.Compact(codes)
 }
 
-func judgeStatus(s *facts.View) []finding.Finding {
-	r := facts.NewRoster(s)
-	var list []finding.Finding
+func judgeStatus(s *check.View) []check.Finding {
+	r := check.NewRoster(s)
+	var list []check.Finding
 	for _, n := range s.Nodegroups {
 		if f, judged := status(r, n); judged {
 			list = append(list, f)
@@ -175,8 +170,8 @@ func judgeStatus(s *facts.View) []finding.Finding {
 
 // status judges a nodegroup's status; one that is on its way, and not for too
 // long, is neither well nor ill.
-func status(r facts.Roster, n snapshot.Nodegroup) (f finding.Finding, judged bool) {
-	f = finding.Finding{Outcome: finding.Pass, Resource: n.Name, Covers: []string{n.Name}, Evidence: []finding.Evidence{{What: n.Name, Value: "is " + n.Status}}}
+func status(r check.Roster, n snapshot.Nodegroup) (f check.Finding, judged bool) {
+	f = check.Finding{Outcome: check.Pass, Resource: n.Name, Covers: []string{n.Name}, Evidence: []check.Evidence{{What: n.Name, Value: "is " + n.Status}}}
 	switch n.Status {
 	case nodegroup.Active:
 		return f, true
@@ -189,11 +184,11 @@ func status(r facts.Roster, n snapshot.Nodegroup) (f finding.Finding, judged boo
 			disproof = []string{text}
 		}
 		if len(issues) == 0 && len(disproof) > 0 {
-			f.Evidence = facts.StillSays(n, disproof)
+			f.Evidence = check.StillSays(n, disproof)
 			return f, true
 		}
 	default:
-		return finding.Unread(n.Name, []string{n.Name}, snapshot.Failure{
+		return check.Unread(n.Name, []string{n.Name}, snapshot.Failure{
 			Source: snapshot.Nodegroups, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of nodegroup %s is unknown to Rollcall", n.Status, n.Name),
 		}), true
 	}
@@ -201,16 +196,16 @@ func status(r facts.Roster, n snapshot.Nodegroup) (f finding.Finding, judged boo
 }
 
 // bad is the finding on a status that says that something failed.
-func bad(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: n.Name, Covers: []string{n.Name},
-		Title:    phrase.Title("nodegroup %s %s", n.Name, phrase.Fares(n.Status)),
+func bad(r check.Roster, n snapshot.Nodegroup) check.Finding {
+	f := check.Finding{
+		Outcome: check.Fail, Resource: n.Name, Covers: []string{n.Name},
+		Title:    check.Title("nodegroup %s %s", n.Name, check.Fares(n.Status)),
 		Why:      fmt.Sprintf("EKS reports that nodegroup %s is %s.", n.Name, n.Status),
-		Evidence: append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, cluster.IssueEvidence(n.Issues)...),
-		Fix:      finding.Fix{Command: command.DescribeNodegroup(r.S, n.Name), Console: link.Nodegroup(r.S, n.Name)},
+		Evidence: append([]check.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, cluster.IssueEvidence(n.Issues)...),
+		Fix:      check.Fix{Command: r.S.DescribeNodegroup(n.Name), Console: r.S.NodegroupLink(n.Name)},
 	}
 	if n.Status != nodegroup.DeleteFailed && r.Unseen() {
-		f.Confidence = finding.Likely // Ready nodes would outweigh it
+		f.Confidence = check.Likely // Ready nodes would outweigh it
 	}
 	switch n.Status {
 	case nodegroup.CreateFailed:
@@ -225,7 +220,7 @@ func bad(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 		return f
 	}
 	issues, _ := r.UndisprovedIssues(n)
-	f.Why += fmt.Sprintf(" It reports %s.", phrase.Some(codesOf(n.Issues), 3))
+	f.Why += fmt.Sprintf(" It reports %s.", check.Some(codesOf(n.Issues), 3))
 	if len(issues) > 0 && onlyShow(r, n, issues) {
 		r.AsSymptom(&f, n, issues)
 	}
@@ -279,21 +274,21 @@ func began(n snapshot.Nodegroup) (at time.Time, usual time.Duration) {
 	return n.Since, usual
 }
 
-func stuckFinding(r facts.Roster, n snapshot.Nodegroup) (finding.Finding, bool) {
+func stuckFinding(r check.Roster, n snapshot.Nodegroup) (check.Finding, bool) {
 	at, usual := began(n)
 	lasts := r.S.Time.Sub(at)
 	if at.IsZero() || lasts <= usual {
-		return finding.Finding{}, false
+		return check.Finding{}, false
 	}
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: n.Name, Covers: []string{n.Name},
-		Title:    phrase.Title("nodegroup %s has been %s since %s", n.Name, n.Status, phrase.ClockTime(at)),
-		Why:      fmt.Sprintf("Nodegroup %s has been %s since %s; that takes at most %s.", n.Name, n.Status, at.UTC().Format(phrase.DayAndMinute+" UTC"), phrase.Minutes(usual)),
-		Evidence: append([]finding.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, cluster.IssueEvidence(n.Issues)...),
-		Fix: finding.Fix{
+	f := check.Finding{
+		Outcome: check.Fail, Resource: n.Name, Covers: []string{n.Name},
+		Title:    check.Title("nodegroup %s has been %s since %s", n.Name, n.Status, check.ClockTime(at)),
+		Why:      fmt.Sprintf("Nodegroup %s has been %s since %s; that takes at most %s.", n.Name, n.Status, at.UTC().Format(check.DayAndMinute+" UTC"), check.Minutes(usual)),
+		Evidence: append([]check.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, cluster.IssueEvidence(n.Issues)...),
+		Fix: check.Fix{
 			Text:    "Check what it waits for: nodes that do not join, pods that cannot be evicted (kubectl get pdb -A), instances that do not end.",
-			Command: cmp.Or(describeUpdate(r, n), command.DescribeNodegroup(r.S, n.Name)),
-			Console: link.Nodegroup(r.S, n.Name),
+			Command: cmp.Or(describeUpdate(r, n), r.S.DescribeNodegroup(n.Name)),
+			Console: r.S.NodegroupLink(n.Name),
 		},
 	}
 	if issues, _ := r.UndisprovedIssues(n); len(issues) > 0 && onlyShow(r, n, issues) {
@@ -302,16 +297,16 @@ func stuckFinding(r facts.Roster, n snapshot.Nodegroup) (finding.Finding, bool) 
 	return f, true
 }
 
-func describeUpdate(r facts.Roster, n snapshot.Nodegroup) string {
+func describeUpdate(r check.Roster, n snapshot.Nodegroup) string {
 	if len(n.Updates) == 0 || n.Updates[0].ID == "" {
 		return ""
 	}
-	return command.AWS(r.S, "eks describe-update", "--name", r.S.Cluster.Name, "--nodegroup-name", n.Name, "--update-id", n.Updates[0].ID)
+	return r.S.AWSCommand("eks describe-update", "--name", r.S.Cluster.Name, "--nodegroup-name", n.Name, "--update-id", n.Updates[0].ID)
 }
 
-func judgeUpdateFailed(s *facts.View) []finding.Finding {
-	r := facts.NewRoster(s)
-	var list []finding.Finding
+func judgeUpdateFailed(s *check.View) []check.Finding {
+	r := check.NewRoster(s)
+	var list []check.Finding
 	for _, n := range s.Nodegroups {
 		lack, lacks := s.Lacks(snapshot.Updates, n.Name)
 		switch {
@@ -321,7 +316,7 @@ func judgeUpdateFailed(s *facts.View) []finding.Finding {
 		case lacks && lack.Reason == snapshot.NotRead:
 			// Nothing has changed since they were read: nothing is said anew.
 		case lacks:
-			list = append(list, finding.Unread(n.Name, []string{n.Name}, lack))
+			list = append(list, check.Unread(n.Name, []string{n.Name}, lack))
 		default:
 			list = append(list, lastUpdate(r, n))
 		}
@@ -334,43 +329,43 @@ func judgeUpdateFailed(s *facts.View) []finding.Finding {
 const waited = 7 * 24 * time.Hour
 
 // lastUpdate judges the newest update that has come to an end of its own.
-func lastUpdate(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
-	f := finding.Finding{Outcome: finding.Pass, Resource: n.Name, Covers: []string{n.Name}, Evidence: []finding.Evidence{{What: n.Name, Value: "no update has failed"}}}
+func lastUpdate(r check.Roster, n snapshot.Nodegroup) check.Finding {
+	f := check.Finding{Outcome: check.Pass, Resource: n.Name, Covers: []string{n.Name}, Evidence: []check.Evidence{{What: n.Name, Value: "no update has failed"}}}
 	for _, u := range n.Updates {
-		line := finding.Evidence{What: "Update " + u.ID, Value: fmt.Sprintf("%s of %s: %s", cmp.Or(u.Type, "an update"), u.Created.UTC().Format(phrase.DayAndMinute+" UTC"), u.Status)}
+		line := check.Evidence{What: "Update " + u.ID, Value: fmt.Sprintf("%s of %s: %s", cmp.Or(u.Type, "an update"), u.Created.UTC().Format(check.DayAndMinute+" UTC"), u.Status)}
 		switch u.Status {
 		case nodegroup.InProgress, nodegroup.Cancelled:
 			continue
 		case nodegroup.Successful:
-			f.Evidence = []finding.Evidence{{What: n.Name, Value: fmt.Sprintf("is updated (%s of %s UTC)", cmp.Or(phrase.Spoken(u.Type), "update"), u.Created.UTC().Format(phrase.DayAndMinute))}}
+			f.Evidence = []check.Evidence{{What: n.Name, Value: fmt.Sprintf("is updated (%s of %s UTC)", cmp.Or(check.Spoken(u.Type), "update"), u.Created.UTC().Format(check.DayAndMinute))}}
 			return f
 		case nodegroup.Failed:
 			if r.S.Time.Sub(u.Created) > waited {
-				f.Evidence = []finding.Evidence{line, {What: n.Name, Value: "it has not been updated for a week"}}
+				f.Evidence = []check.Evidence{line, {What: n.Name, Value: "it has not been updated for a week"}}
 				return f
 			}
 			return updateFailed(r, n, u, line)
 		}
-		return finding.Unread(n.Name, []string{n.Name}, snapshot.Failure{
+		return check.Unread(n.Name, []string{n.Name}, snapshot.Failure{
 			Source: snapshot.Updates, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of update %s is unknown to Rollcall", u.Status, u.ID),
 		})
 	}
 	return f
 }
 
-func updateFailed(r facts.Roster, n snapshot.Nodegroup, u snapshot.Update, line finding.Evidence) finding.Finding {
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: n.Name, Covers: []string{n.Name}, Evidence: []finding.Evidence{line},
-		Title: phrase.Title("nodegroup %s failed to update", n.Name),
-		Why:   fmt.Sprintf("The %s of %s that began at %s UTC failed.", cmp.Or(phrase.Spoken(u.Type), "update"), n.Name, u.Created.UTC().Format(phrase.DayAndMinute)),
-		Fix: finding.Fix{
+func updateFailed(r check.Roster, n snapshot.Nodegroup, u snapshot.Update, line check.Evidence) check.Finding {
+	f := check.Finding{
+		Outcome: check.Fail, Resource: n.Name, Covers: []string{n.Name}, Evidence: []check.Evidence{line},
+		Title: check.Title("nodegroup %s failed to update", n.Name),
+		Why:   fmt.Sprintf("The %s of %s that began at %s UTC failed.", cmp.Or(check.Spoken(u.Type), "update"), n.Name, u.Created.UTC().Format(check.DayAndMinute)),
+		Fix: check.Fix{
 			Text:    "EKS gives no reason: check the nodegroup and its group's scaling activities, and update again.",
-			Command: command.AWS(r.S, "eks describe-update", "--name", r.S.Cluster.Name, "--nodegroup-name", n.Name, "--update-id", u.ID),
-			Console: link.Nodegroup(r.S, n.Name),
+			Command: r.S.AWSCommand("eks describe-update", "--name", r.S.Cluster.Name, "--nodegroup-name", n.Name, "--update-id", u.ID),
+			Console: r.S.NodegroupLink(n.Name),
 		},
 	}
 	if len(u.Params) > 0 {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "It was to set", Value: phrase.Clip(strings.Join(u.Params, ", "))})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "It was to set", Value: check.Clip(strings.Join(u.Params, ", "))})
 	}
 	f.Evidence = append(f.Evidence, cluster.IssueEvidence(u.Errors)...)
 	if len(u.Errors) == 0 {
@@ -378,10 +373,10 @@ func updateFailed(r facts.Roster, n snapshot.Nodegroup, u snapshot.Update, line 
 	}
 	first := u.Errors[0]
 	code := nodegroup.OfUpdate(first.Code)
-	f.Title = fitting("nodegroup ", fmt.Sprintf("%s failed to update: %s", n.Name, cmp.Or(phrase.Spoken(first.Code), "no code")))
+	f.Title = fitting("nodegroup ", fmt.Sprintf("%s failed to update: %s", n.Name, cmp.Or(check.Spoken(first.Code), "no code")))
 	f.Why += " " + reported(code, first)
 	if more := codesOf(u.Errors[1:]); len(more) > 0 {
-		f.Why += fmt.Sprintf(" It reports %s too.", phrase.Some(more, 3))
+		f.Why += fmt.Sprintf(" It reports %s too.", check.Some(more, 3))
 	}
 	f.Fix.Text = code.Next
 	f.Fix.Command = cmp.Or(code.Command, f.Fix.Command)

@@ -11,8 +11,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -146,11 +144,11 @@ func TestLongNodegroupTitle(t *testing.T) {
 // A deleted subnet has one name: the failed launches have told it before EKS.
 func TestIssueThatTheLaunchesName(t *testing.T) {
 	s := checktest.Change(checktest.Attempted("The subnet ID 'subnet-0dead' does not exist Launching EC2 instance failed."), groupIs("CREATE_FAILED", "Ec2SubnetNotFound subnet-0dead"), before)
-	if got := checktest.Failed(t, checkOf(checkid.NodegroupHealth), s); got.Confidence != finding.Symptom {
+	if got := checktest.Failed(t, checkOf(checkid.NodegroupHealth), s); got.Confidence != check.Symptom {
 		t.Errorf("named by the launches: %+v, want a symptom", got)
 	}
 	s = checktest.Change(checktest.Attempted("The subnet ID 'subnet-0dead' does not exist Launching EC2 instance failed."), groupIs("CREATE_FAILED", "Ec2SubnetNotFound subnet-0beef"), before)
-	if got := checktest.Failed(t, checkOf(checkid.NodegroupHealth), s); got.Confidence == finding.Symptom {
+	if got := checktest.Failed(t, checkOf(checkid.NodegroupHealth), s); got.Confidence == check.Symptom {
 		t.Errorf("another subnet: %+v, want no symptom", got)
 	}
 }
@@ -161,7 +159,7 @@ func TestStickyStatusIsToldAsSuch(t *testing.T) {
 	for _, c := range []check.Check{checkOf(checkid.NodegroupHealth), checkOf(checkid.NodegroupStatus)} {
 		got := checktest.EvalOne(t, c, s)[0]
 		want := "EKS still reports DEGRADED; i-0node, started later (14:50:00 UTC), is a Ready node"
-		if got.Outcome != finding.Pass || len(got.Evidence) != 1 || checktest.Value(t, got, "workers") != want {
+		if got.Outcome != check.Pass || len(got.Evidence) != 1 || checktest.Value(t, got, "workers") != want {
 			t.Errorf("%s: %+v, want %q", c.ID, got, want)
 		}
 	}
@@ -173,11 +171,11 @@ func TestEveryNodegroupCode(t *testing.T) {
 	for _, code := range nodegroupCodes() {
 		s := checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", code))
 		got := checktest.EvalOne(t, checkOf(checkid.NodegroupHealth), s)
-		if want := nodegroup.OfIssue(code).Disproved; len(got) != 1 || (got[0].Outcome == finding.Pass) != want {
+		if want := nodegroup.OfIssue(code).Disproved; len(got) != 1 || (got[0].Outcome == check.Pass) != want {
 			t.Errorf("%s: %q, disproved %t", code, checktest.Lines(got), want)
 		}
 		s = checktest.Change(checktest.Missed(), groupIs("DEGRADED", code), before)
-		if f := checktest.Failed(t, checkOf(checkid.NodegroupHealth), s); !strings.HasSuffix(f.Title, ": "+phrase.Spoken(code)) || f.Fix.Text == "" || !strings.Contains(f.Fix.Command, "--region us-west-2") && !strings.HasPrefix(f.Fix.Command, "kubectl ") {
+		if f := checktest.Failed(t, checkOf(checkid.NodegroupHealth), s); !strings.HasSuffix(f.Title, ": "+check.Spoken(code)) || f.Fix.Text == "" || !strings.Contains(f.Fix.Command, "--region us-west-2") && !strings.HasPrefix(f.Fix.Command, "kubectl ") {
 			t.Errorf("%s: %+v", code, f)
 		}
 	}
@@ -188,17 +186,17 @@ func TestEveryNodegroupCode(t *testing.T) {
 func TestWhoCounts(t *testing.T) {
 	s := checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "InstanceLimitExceeded"), before)
 	snapshottest.Launch(s, "i-0warm", snapshottest.Private, time.Minute)
-	if got := checktest.EvalOne(t, checkOf(checkid.NodegroupHealth), s)[0]; got.Outcome != finding.Fail {
-		t.Errorf("with an instance that waits: %s", checktest.Lines([]finding.Result{got}))
+	if got := checktest.EvalOne(t, checkOf(checkid.NodegroupHealth), s)[0]; got.Outcome != check.Fail {
+		t.Errorf("with an instance that waits: %s", checktest.Lines([]check.Result{got}))
 	}
 	s.Groups[0].Warm = []string{"i-0warm"}
-	if got := checktest.EvalOne(t, checkOf(checkid.NodegroupHealth), s)[0]; got.Outcome != finding.Pass {
-		t.Errorf("with an instance in the warm pool: %s", checktest.Lines([]finding.Result{got}))
+	if got := checktest.EvalOne(t, checkOf(checkid.NodegroupHealth), s)[0]; got.Outcome != check.Pass {
+		t.Errorf("with an instance in the warm pool: %s", checktest.Lines([]check.Result{got}))
 	}
 	s.Groups[0].Warm = nil
 	snapshottest.Instance(s, "i-0warm").State = "terminated"
-	if got := checktest.EvalOne(t, checkOf(checkid.NodegroupHealth), s)[0]; got.Outcome != finding.Pass || !slices.Contains(got.Covers, "workers") {
-		t.Errorf("with an instance that ended: %s", checktest.Lines([]finding.Result{got}))
+	if got := checktest.EvalOne(t, checkOf(checkid.NodegroupHealth), s)[0]; got.Outcome != check.Pass || !slices.Contains(got.Covers, "workers") {
+		t.Errorf("with an instance that ended: %s", checktest.Lines([]check.Result{got}))
 	}
 }
 

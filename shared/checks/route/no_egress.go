@@ -6,12 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts/routes"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -19,37 +15,37 @@ import (
 func anyWay(path.Way) bool { return true }
 
 // noEgressExempt is the finding on a table without a route to the internet that is no fault.
-func noEgressExempt(c *routes.Scope, l routes.Table) (finding.Finding, bool) {
+func noEgressExempt(c *routes.Scope, l routes.Table) (check.Finding, bool) {
 	if some := c.Endpointed(l.Table.VPC); len(some) > 0 && routes.Rowless(l.Internet) {
 		// Private by design: endpoint/* names what is missing.
 		f := l.Pass()
-		f.Evidence = []finding.Evidence{{What: l.Table.VPC, Value: "has endpoints for " + phrase.And(path.Names(some))}}
+		f.Evidence = []check.Evidence{{What: l.Table.VPC, Value: "has endpoints for " + check.And(path.Names(some))}}
 		return f, true
 	}
 	if doubt := c.Doubt(l); doubt != "" {
 		return c.Exempt(l, doubt)
 	}
-	return finding.Finding{}, false
+	return check.Finding{}, false
 }
 
-func noEgressFinding(c *routes.Scope, fault wayFault) finding.Finding {
+func noEgressFinding(c *routes.Scope, fault wayFault) check.Finding {
 	l, subnets := fault.routeTables[0], fault.subnets()
-	f := finding.Finding{
-		Outcome:   finding.Fail,
+	f := check.Finding{
+		Outcome:   check.Fail,
 		Resource:  fault.id,
 		Covers:    subnets,
 		Instances: c.Stranded(subnets),
 		Resources: append([]string{l.Table.ID}, subnets...),
-		Title:     phrase.Title("%s %s no route to the internet", phrase.Subject(subnets, "subnet"), phrase.Verb(subnets, "has", "have")),
+		Title:     check.Title("%s %s no route to the internet", check.Subject(subnets, "subnet"), check.Verb(subnets, "has", "have")),
 		Evidence:  fault.evidence(),
 	}
 	if slices.ContainsFunc(fault.routeTables, func(l routes.Table) bool { return c.Doubt(l) != "" }) {
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 	}
 	against := c.Counter(l)
 	if against != "" {
-		f.Confidence = finding.Possible
-		f.Evidence = append(f.Evidence, finding.Evidence{What: against, Value: "is a Ready node in the same subnets: it reaches what it needs, perhaps through a proxy"})
+		f.Confidence = check.Possible
+		f.Evidence = append(f.Evidence, check.Evidence{What: against, Value: "is a Ready node in the same subnets: it reaches what it needs, perhaps through a proxy"})
 	}
 	if routes.Rowless(l.Internet) {
 		f.Why = whyNoEgress(c, l, l.Outside())
@@ -62,11 +58,11 @@ func noEgressFinding(c *routes.Scope, fault wayFault) finding.Finding {
 // wrongWay completes the finding on tables whose default route leads somewhere
 // that is no way to the internet: a peering connection, a transit gateway
 // whose table has no row for it, a VPC whose answers do not come back.
-func wrongWay(c *routes.Scope, f finding.Finding, fault wayFault) finding.Finding {
+func wrongWay(c *routes.Scope, f check.Finding, fault wayFault) check.Finding {
 	l, way := fault.routeTables[0], fault.way.Way
 	f.Resources = way.Resources()
 	f.Why = fmt.Sprintf("%s sends %s to %s, but %s. Nodes must reach %s.",
-		phrase.Some(fault.tables(), 3), path.Destination(way.Row), way.Row.Target.ID, way.Reason, phrase.And(path.Names(fault.lost())))
+		check.Some(fault.tables(), 3), path.Destination(way.Row), way.Row.Target.ID, way.Reason, check.And(path.Names(fault.lost())))
 	if doubt := c.Doubt(l); doubt != "" {
 		f.Why += fmt.Sprintf(" Nothing more is visible: %s.", doubt)
 	}
@@ -74,9 +70,9 @@ func wrongWay(c *routes.Scope, f finding.Finding, fault wayFault) finding.Findin
 		f.Fix = leadElsewhere(c, l, fault.way)
 		return f
 	}
-	f.Fix = finding.Fix{
-		Text:    fmt.Sprintf("Add the missing route in %s, or point %s of %s elsewhere.", fault.id, path.Destination(way.Row), phrase.Some(fault.tables(), 3)),
-		Console: link.AnyRouteTable(c.S, fault.id),
+	f.Fix = check.Fix{
+		Text:    fmt.Sprintf("Add the missing route in %s, or point %s of %s elsewhere.", fault.id, path.Destination(way.Row), check.Some(fault.tables(), 3)),
+		Console: c.S.AnyRouteTableLink(fault.id),
 	}
 	return f
 }
@@ -86,7 +82,7 @@ func whyNoEgress(c *routes.Scope, l routes.Table, outside []path.Service) string
 	if l.Table.Fallback {
 		where += ", the VPC's main table,"
 	} else if zones := l.Zones(); len(zones) > 0 {
-		where += " (" + phrase.Some(zones, 3) + ")"
+		where += " (" + check.Some(zones, 3) + ")"
 	}
 	has := "has no routes"
 	switch n := len(l.Table.Routes); {
@@ -97,11 +93,11 @@ func whyNoEgress(c *routes.Scope, l routes.Table, outside []path.Service) string
 		for i, r := range l.Table.Routes {
 			list[i] = path.Row(r)
 		}
-		has = "has only " + phrase.And(list)
+		has = "has only " + check.And(list)
 	case n > 4:
 		has = fmt.Sprintf("has %d routes and none for 0.0.0.0/0", n)
 	}
-	why := fmt.Sprintf("%s %s. Nodes must reach %s; this VPC has no endpoints for them.", where, has, phrase.And(path.Names(outside)))
+	why := fmt.Sprintf("%s %s. Nodes must reach %s; this VPC has no endpoints for them.", where, has, check.And(path.Names(outside)))
 	if len(l.Inside()) > 0 {
 		// Only the cluster API can be inside: there are no endpoints.
 		why += " Only the cluster API is reached privately."
@@ -115,17 +111,17 @@ func whyNoEgress(c *routes.Scope, l routes.Table, outside []path.Service) string
 // fixNoEgress adds the default route, but not to a main table on which other
 // subnets may rely: a subnet that only fell back to it is better associated
 // with the table of its siblings.
-func fixNoEgress(c *routes.Scope, l routes.Table) finding.Fix {
+func fixNoEgress(c *routes.Scope, l routes.Table) check.Fix {
 	if l.Table.Fallback {
 		if other, ok := sibling(c, l.Table, l.Zones()); ok {
 			var commands []string
 			for _, id := range l.IDs() {
-				commands = append(commands, command.AWS(c.S, "ec2 associate-route-table", "--route-table-id", other.ID, "--subnet-id", id))
+				commands = append(commands, c.S.AWSCommand("ec2 associate-route-table", "--route-table-id", other.ID, "--subnet-id", id))
 			}
-			return finding.Fix{
-				Text:    fmt.Sprintf("%s: has a route to the internet, and %s uses it; %s has no association of its own", other.ID, other.Subnets[0], phrase.Subject(l.IDs(), "subnet")),
-				Command: command.Several(commands),
-				Console: link.RouteTable(c.S, other.ID),
+			return check.Fix{
+				Text:    fmt.Sprintf("%s: has a route to the internet, and %s uses it; %s has no association of its own", other.ID, other.Subnets[0], check.Subject(l.IDs(), "subnet")),
+				Command: check.JoinCommands(commands),
+				Console: c.S.RouteTableLink(other.ID),
 			}
 		}
 	}
@@ -189,11 +185,11 @@ func serves(c *routes.Scope, t path.Table, zones []string) bool {
 
 // WayOut is the fix for a table that needs a working default route. Action is
 // "create-route" or "replace-route".
-func WayOut(c *routes.Scope, l routes.Table, action, not string) finding.Fix {
-	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
+func WayOut(c *routes.Scope, l routes.Table, action, not string) check.Fix {
+	fix := check.Fix{Console: c.S.RouteTableLink(l.Table.ID)}
 	if nat, why, ok := ToNAT(c, l.Table.VPC, l.Zones(), not); ok {
 		fix.Text = why
-		fix.Command = command.Route(c.S, action, l.Table.ID, "0.0.0.0/0", "--nat-gateway-id", nat.ID)
+		fix.Command = c.S.SetRoute(action, l.Table.ID, "0.0.0.0/0", "--nat-gateway-id", nat.ID)
 		if action == "create-route" {
 			fix.Remedy = AddNATRoute
 		}
@@ -203,8 +199,8 @@ func WayOut(c *routes.Scope, l routes.Table, action, not string) finding.Fix {
 	blocked := mode != "" && mode != snapshot.BlockOff
 	igw, attached := c.Net.Gateway(l.Table.VPC)
 	if attached && !blocked && !slices.ContainsFunc(l.Subnets, func(s snapshot.Subnet) bool { return !s.AssignPublicIP }) {
-		fix.Text = fmt.Sprintf("%s is attached to %s, and %s public addresses", igw.ID, l.Table.VPC, phrase.Subject(l.IDs(), "subnet")+phrase.Verb(l.IDs(), " gives", " give"))
-		fix.Command = command.Route(c.S, action, l.Table.ID, "0.0.0.0/0", "--gateway-id", igw.ID)
+		fix.Text = fmt.Sprintf("%s is attached to %s, and %s public addresses", igw.ID, l.Table.VPC, check.Subject(l.IDs(), "subnet")+check.Verb(l.IDs(), " gives", " give"))
+		fix.Command = c.S.SetRoute(action, l.Table.ID, "0.0.0.0/0", "--gateway-id", igw.ID)
 		return fix
 	}
 	fix.Text = fmt.Sprintf("%s has no working NAT gateway. Create one in a public subnet and point 0.0.0.0/0 of %s to it, or create VPC endpoints for what nodes need.", l.Table.VPC, l.Table.ID)
@@ -221,17 +217,17 @@ func byInterface(w path.Way) bool {
 	return routes.Rowless(w) || w.Row.Target.Kind == snapshot.ToInterface
 }
 
-func natInstanceFinding(c *routes.Scope, f wayFault) finding.Finding {
+func natInstanceFinding(c *routes.Scope, f wayFault) check.Finding {
 	subnets := f.subnets()
-	return finding.Finding{
-		Outcome:   finding.Fail,
+	return check.Finding{
+		Outcome:   check.Fail,
 		Resource:  f.id,
 		Covers:    subnets,
 		Instances: c.Stranded(subnets),
 		Resources: f.way.Resources(),
-		Title:     phrase.Title("%s forwards nothing", f.id),
+		Title:     check.Title("%s forwards nothing", f.id),
 		Why: fmt.Sprintf("The default route of %s points to %s, but %s. Nodes in %s cannot reach %s.",
-			phrase.Some(f.tables(), 3), f.id, f.way.Reason, phrase.Some(subnets, 3), phrase.And(path.Names(f.lost()))),
+			check.Some(f.tables(), 3), f.id, f.way.Reason, check.Some(subnets, 3), check.And(path.Names(f.lost()))),
 		Evidence: append(f.evidence(), forwarderSeen(c, f.id)...),
 		Fix:      fixForwarder(c, f),
 	}
@@ -252,49 +248,49 @@ func forwards(c *routes.Scope, id string) (snapshot.Interface, snapshot.Instance
 	return e, snapshot.Instance{}
 }
 
-func forwarderSeen(c *routes.Scope, id string) []finding.Evidence {
-	var list []finding.Evidence
+func forwarderSeen(c *routes.Scope, id string) []check.Evidence {
+	var list []check.Evidence
 	e, i := forwards(c, id)
 	if e.ID != "" {
-		check := "off"
+		sourceCheck := "off"
 		if e.SourceCheck {
-			check = "on"
+			sourceCheck = "on"
 		}
-		value := fmt.Sprintf("%s, source/destination check %s", e.Status, check)
+		value := fmt.Sprintf("%s, source/destination check %s", e.Status, sourceCheck)
 		if e.Instance != "" {
 			value += ", attached to " + e.Instance
 		}
-		list = append(list, finding.Evidence{What: e.ID, Value: value})
+		list = append(list, check.Evidence{What: e.ID, Value: value})
 	}
 	if i.ID != "" {
-		list = append(list, finding.Evidence{What: i.ID, Value: i.State})
+		list = append(list, check.Evidence{What: i.ID, Value: i.State})
 	}
 	return list
 }
 
 // fixForwarder undoes what keeps the instance from forwarding: what is stopped
 // is started first.
-func fixForwarder(c *routes.Scope, f wayFault) finding.Fix {
+func fixForwarder(c *routes.Scope, f wayFault) check.Fix {
 	e, i := forwards(c, f.id)
 	instance := e.Instance
 	if i.ID != "" {
 		instance = i.ID
 	}
 	stopped := i.State == "stopped" || i.State == "" && !e.SourceCheck && instance != ""
-	fix := finding.Fix{Console: link.EC2(c.S, "NetworkInterface:networkInterfaceId="+f.id)}
+	fix := check.Fix{Console: c.S.EC2Link("NetworkInterface:networkInterfaceId=" + f.id)}
 	if strings.HasPrefix(f.id, "i-") {
-		fix.Console = link.EC2(c.S, "InstanceDetails:instanceId="+f.id)
+		fix.Console = c.S.EC2Link("InstanceDetails:instanceId=" + f.id)
 	}
 	switch {
 	case stopped:
 		fix.Text = fmt.Sprintf("Start %s. A NAT gateway in its place cannot be stopped.", instance)
-		fix.Command = command.AWS(c.S, "ec2 start-instances", "--instance-ids", instance)
+		fix.Command = c.S.AWSCommand("ec2 start-instances", "--instance-ids", instance)
 	case e.SourceCheck:
 		fix.Text = "Turn the source/destination check off, if the instance is meant to forward."
-		fix.Command = command.AWS(c.S, "ec2 modify-network-interface-attribute", "--network-interface-id", e.ID, "--no-source-dest-check")
+		fix.Command = c.S.AWSCommand("ec2 modify-network-interface-attribute", "--network-interface-id", e.ID, "--no-source-dest-check")
 	case i.SourceCheck:
 		fix.Text = "Turn the source/destination check off, if the instance is meant to forward."
-		fix.Command = command.AWS(c.S, "ec2 modify-instance-attribute", "--instance-id", i.ID, "--no-source-dest-check")
+		fix.Command = c.S.AWSCommand("ec2 modify-instance-attribute", "--instance-id", i.ID, "--no-source-dest-check")
 	default:
 		return leadElsewhere(c, f.routeTables[0], f.way)
 	}
@@ -303,23 +299,23 @@ func fixForwarder(c *routes.Scope, f wayFault) finding.Fix {
 
 func rowlessOrNAT(w path.Way) bool { return routes.Rowless(w) || byNAT(w) }
 
-func natNoInternetFinding(c *routes.Scope, f wayFault) finding.Finding {
+func natNoInternetFinding(c *routes.Scope, f wayFault) check.Finding {
 	nat, _ := c.Net.NAT(f.id)
 	ids := f.subnets()
-	said := finding.Finding{
-		Outcome:   finding.Fail,
+	said := check.Finding{
+		Outcome:   check.Fail,
 		Resource:  f.id,
 		Covers:    ids,
 		Instances: c.Stranded(ids),
 		Resources: f.way.Resources(),
-		Title:     phrase.Title("%s has no route to the internet", f.id),
+		Title:     check.Title("%s has no route to the internet", f.id),
 		Why: fmt.Sprintf("%s is available in %s, but %s. Nodes in %s cannot reach %s.",
-			f.id, nat.Subnet, f.way.Reason, phrase.Some(ids, 3), phrase.And(path.Names(f.lost()))),
+			f.id, nat.Subnet, f.way.Reason, check.Some(ids, 3), check.And(path.Names(f.lost()))),
 		Evidence: f.evidence(),
 		Fix:      fixStuckNAT(c, f, nat),
 	}
 	if table, ok := c.Net.Table(nat.Subnet); ok && len(said.Evidence) > 0 {
-		said.Evidence = slices.Insert(said.Evidence, 0, finding.Evidence{
+		said.Evidence = slices.Insert(said.Evidence, 0, check.Evidence{
 			What: fmt.Sprintf("Routes of %s, the table of %s", table.ID, nat.Subnet), Value: routes.Rows(table.Routes),
 		})
 	}
@@ -328,8 +324,8 @@ func natNoInternetFinding(c *routes.Scope, f wayFault) finding.Finding {
 
 // fixStuckNAT gives the gateway's subnet a way to the internet gateway. A
 // table that other subnets use too is left alone: they may rely on it.
-func fixStuckNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.Fix {
-	fix := finding.Fix{Console: link.VPC(c.S, "NatGatewayDetails:natGatewayId="+f.id)}
+func fixStuckNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) check.Fix {
+	fix := check.Fix{Console: c.S.VPCLink("NatGatewayDetails:natGatewayId=" + f.id)}
 	table, known := c.Net.Table(nat.Subnet)
 	igw, attached := c.Net.Gateway(nat.VPC)
 	public, other := publicTable(c, nat.VPC)
@@ -340,10 +336,10 @@ func fixStuckNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.F
 		fix.Text = fmt.Sprintf("Attach an internet gateway to %s, and point 0.0.0.0/0 of the table of %s to it.", nat.VPC, nat.Subnet)
 	case table.Fallback && other:
 		fix.Text = fmt.Sprintf("%s: points to %s; %s has no association of its own", public.ID, igw.ID, nat.Subnet)
-		fix.Command = command.AWS(c.S, "ec2 associate-route-table", "--route-table-id", public.ID, "--subnet-id", nat.Subnet)
+		fix.Command = c.S.AWSCommand("ec2 associate-route-table", "--route-table-id", public.ID, "--subnet-id", nat.Subnet)
 	case !table.Fallback && slices.Equal(table.Subnets, []string{nat.Subnet}):
 		fix.Text = fmt.Sprintf("%s: attached to %s; only %s uses %s", igw.ID, nat.VPC, nat.Subnet, table.ID)
-		fix.Command = command.Route(c.S, setRoute(table.Routes, "0.0.0.0/0"), table.ID, "0.0.0.0/0", "--gateway-id", igw.ID)
+		fix.Command = c.S.SetRoute(setRoute(table.Routes, "0.0.0.0/0"), table.ID, "0.0.0.0/0", "--gateway-id", igw.ID)
 	default:
 		fix.Text = fmt.Sprintf("Associate %s with its own table whose 0.0.0.0/0 points to %s. Other subnets use %s too, so do not change that.", nat.Subnet, igw.ID, table.ID)
 	}
@@ -371,7 +367,7 @@ func setRoute(list []snapshot.Route, destination string) string {
 	return "create-route"
 }
 
-func natUnusable(c *routes.Scope) []finding.Finding {
+func natUnusable(c *routes.Scope) []check.Finding {
 	open := func(w path.Way) bool { return maySpareNAT(c, w) }
 	return wayCheck{fault: path.NATUnusable, id: atEnd, open: open, say: natUnusableFinding}.findings(c)
 }
@@ -384,30 +380,30 @@ func maySpareNAT(c *routes.Scope, w path.Way) bool {
 	return routes.Rowless(w) || byNAT(w) && !(seen && nat.Public)
 }
 
-func natUnusableFinding(c *routes.Scope, f wayFault) finding.Finding {
+func natUnusableFinding(c *routes.Scope, f wayFault) check.Finding {
 	nat, _ := c.Net.NAT(f.id)
 	state := path.NATState(nat.State)
 	if nat.State == "available" {
 		state = "is private and has no path to the internet"
 	}
 	ids := f.subnets()
-	return finding.Finding{
-		Outcome:   finding.Fail,
+	return check.Finding{
+		Outcome:   check.Fail,
 		Resource:  f.id,
 		Covers:    ids,
 		Instances: c.Stranded(ids),
 		Resources: f.way.Resources(),
-		Title:     phrase.Title("%s %s", f.id, state),
+		Title:     check.Title("%s %s", f.id, state),
 		Why: fmt.Sprintf("%s %s %s to %s, but %s. Nodes in %s cannot reach %s.",
-			phrase.Some(f.tables(), 3), phrase.Verb(f.tables(), "sends", "send"), path.Destination(f.way.Row), f.way.Row.Target.ID,
-			phrase.Clip(f.way.Reason), phrase.Some(ids, 3), phrase.And(path.Names(f.lost()))),
+			check.Some(f.tables(), 3), check.Verb(f.tables(), "sends", "send"), path.Destination(f.way.Row), f.way.Row.Target.ID,
+			check.Clip(f.way.Reason), check.Some(ids, 3), check.And(path.Names(f.lost()))),
 		Evidence: f.evidence(),
 		Fix:      fixNAT(c, f, nat),
 	}
 }
 
-func fixNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.Fix {
-	fix := finding.Fix{Console: link.VPC(c.S, "NatGatewayDetails:natGatewayId="+f.id)}
+func fixNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) check.Fix {
+	fix := check.Fix{Console: c.S.VPCLink("NatGatewayDetails:natGatewayId=" + f.id)}
 	var commands []string
 	for _, l := range f.routeTables {
 		other, why, ok := ToNAT(c, l.Table.VPC, l.Zones(), f.id)
@@ -415,20 +411,20 @@ func fixNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.Fix {
 			break
 		}
 		fix.Text = why
-		commands = append(commands, command.Route(c.S, "replace-route", l.Table.ID, path.Destination(f.way.Row), "--nat-gateway-id", other.ID))
+		commands = append(commands, c.S.SetRoute("replace-route", l.Table.ID, path.Destination(f.way.Row), "--nat-gateway-id", other.ID))
 	}
 	switch {
 	case nat.State == "pending":
-		return finding.Fix{Text: "Wait: a new NAT gateway takes a few minutes to become available. Nodes that miss their join time then need replacing.", Console: fix.Console}
+		return check.Fix{Text: "Wait: a new NAT gateway takes a few minutes to become available. Nodes that miss their join time then need replacing.", Console: fix.Console}
 	case len(commands) == len(f.routeTables):
-		fix.Command = command.Several(commands)
+		fix.Command = check.JoinCommands(commands)
 	default:
-		fix.Text = fmt.Sprintf("Create a new public NAT gateway in a public subnet, and point %s of %s to it. No other NAT gateway of %s works.", path.Destination(f.way.Row), phrase.Some(f.tables(), 3), nat.VPC)
+		fix.Text = fmt.Sprintf("Create a new public NAT gateway in a public subnet, and point %s of %s to it. No other NAT gateway of %s works.", path.Destination(f.way.Row), check.Some(f.tables(), 3), nat.VPC)
 	}
 	return fix
 }
 
-func detachedFinding(c *routes.Scope, f wayFault) finding.Finding {
+func detachedFinding(c *routes.Scope, f wayFault) check.Finding {
 	subnets, vpc := f.subnets(), vpcOf(c, inTable(f.routeTables[0], f.way), f.routeTables[0])
 	var attached []string
 	for _, igw := range c.S.InternetGateways {
@@ -438,38 +434,38 @@ func detachedFinding(c *routes.Scope, f wayFault) finding.Finding {
 	}
 	where := "to no VPC"
 	if len(attached) > 0 {
-		where = "to " + phrase.And(attached)
+		where = "to " + check.And(attached)
 	}
-	return finding.Finding{
-		Outcome:   finding.Fail,
+	return check.Finding{
+		Outcome:   check.Fail,
 		Resource:  f.id,
 		Covers:    subnets,
 		Instances: c.Stranded(subnets),
 		Resources: f.way.Resources(),
-		Title:     phrase.Title("%s is not attached to %s", f.id, vpc),
+		Title:     check.Title("%s is not attached to %s", f.id, vpc),
 		Why: fmt.Sprintf("%s points to %s, which is attached %s. Nodes in %s cannot reach %s.",
-			inTable(f.routeTables[0], f.way), f.id, where, phrase.Some(subnets, 3), phrase.And(path.Names(f.lost()))),
-		Evidence: append(f.evidence(), finding.Evidence{What: f.id, Value: "attached " + where}),
+			inTable(f.routeTables[0], f.way), f.id, where, check.Some(subnets, 3), check.And(path.Names(f.lost()))),
+		Evidence: append(f.evidence(), check.Evidence{What: f.id, Value: "attached " + where}),
 		Fix:      fixDetached(c, f, attached),
 	}
 }
 
 // fixDetached attaches a gateway that no VPC uses, where the VPC has no
 // other: a VPC can have one (VPC quotas), so a second one cannot be attached.
-func fixDetached(c *routes.Scope, f wayFault, attached []string) finding.Fix {
+func fixDetached(c *routes.Scope, f wayFault, attached []string) check.Fix {
 	table := inTable(f.routeTables[0], f.way)
 	vpc := vpcOf(c, table, f.routeTables[0])
-	fix := finding.Fix{Console: link.VPC(c.S, "InternetGateway:internetGatewayId="+f.id)}
+	fix := check.Fix{Console: c.S.VPCLink("InternetGateway:internetGatewayId=" + f.id)}
 	other, has := c.Net.Gateway(vpc)
 	switch {
 	case has:
 		fix.Text = fmt.Sprintf("%s is attached to %s", other.ID, vpc)
-		fix.Command = command.Route(c.S, "replace-route", table, destinationTo(c, table, f), "--gateway-id", other.ID)
+		fix.Command = c.S.SetRoute("replace-route", table, destinationTo(c, table, f), "--gateway-id", other.ID)
 	case len(attached) == 0:
 		fix.Text = fmt.Sprintf("%s has no other internet gateway, and no other VPC uses %s", vpc, f.id)
-		fix.Command = command.AWS(c.S, "ec2 attach-internet-gateway", "--internet-gateway-id", f.id, "--vpc-id", vpc)
+		fix.Command = c.S.AWSCommand("ec2 attach-internet-gateway", "--internet-gateway-id", f.id, "--vpc-id", vpc)
 	default:
-		fix.Text = fmt.Sprintf("Create an internet gateway, attach it to %s, and point %s of %s to it. %s belongs to %s: leave it there.", vpc, destinationTo(c, table, f), table, f.id, phrase.And(attached))
+		fix.Text = fmt.Sprintf("Create an internet gateway, attach it to %s, and point %s of %s to it. %s belongs to %s: leave it there.", vpc, destinationTo(c, table, f), table, f.id, check.And(attached))
 	}
 	return fix
 }
@@ -498,8 +494,8 @@ func destinationTo(c *routes.Scope, table string, f wayFault) string {
 	return "0.0.0.0/0"
 }
 
-func igwNoPublicIP(c *routes.Scope) []finding.Finding {
-	var list []finding.Finding
+func igwNoPublicIP(c *routes.Scope) []check.Finding {
+	var list []check.Finding
 	list = append(list, c.Unreadable...)
 	for _, l := range c.Tables {
 		list = append(list, publicAddresses(c, l)...)
@@ -507,14 +503,14 @@ func igwNoPublicIP(c *routes.Scope) []finding.Finding {
 	return list
 }
 
-func publicAddresses(c *routes.Scope, l routes.Table) []finding.Finding {
+func publicAddresses(c *routes.Scope, l routes.Table) []check.Finding {
 	if w, away := l.Open(); away && routes.Rowless(w) {
-		return []finding.Finding{routes.BeyondView(l, w)}
+		return []check.Finding{routes.BeyondView(l, w)}
 	}
 	if len(l.Outside()) == 0 || l.Internet.Verdict != path.NeedsPublicIP {
-		return []finding.Finding{l.Pass()}
+		return []check.Finding{l.Pass()}
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	for _, subnet := range l.Subnets {
 		if f, judged := publicAddress(c, l, subnet); judged {
 			list = append(list, f)
@@ -529,7 +525,7 @@ func publicAddresses(c *routes.Scope, l routes.Table) []finding.Finding {
 // does not it is not known what the launch template does. An instance that is
 // still pending may not show its address yet, and says nothing. In an IPv6
 // cluster a way out over IPv6 may do.
-func publicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) (finding.Finding, bool) {
+func publicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) (check.Finding, bool) {
 	var without, waiting []string
 	with := 0
 	for _, i := range c.RunningBySubnet[subnet.ID] {
@@ -552,12 +548,12 @@ func publicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) (fin
 	switch {
 	case len(without) > 0:
 	case with > 0, len(waiting) == 0 && subnet.AssignPublicIP:
-		return finding.Finding{
-			Outcome: finding.Pass, Resource: subnet.ID, Covers: []string{subnet.ID},
-			Evidence: []finding.Evidence{{What: subnet.ID, Value: fmt.Sprintf("%s; public addresses: the subnet %s, %d instances have one", path.Row(l.Internet.Row), setting, with)}},
+		return check.Finding{
+			Outcome: check.Pass, Resource: subnet.ID, Covers: []string{subnet.ID},
+			Evidence: []check.Evidence{{What: subnet.ID, Value: fmt.Sprintf("%s; public addresses: the subnet %s, %d instances have one", path.Row(l.Internet.Row), setting, with)}},
 		}, true
 	case len(waiting) > 0:
-		return finding.Finding{}, false
+		return check.Finding{}, false
 	default:
 		return unsettled(c, subnet, "no instance runs there, and what the launch template assigns is not read"), true
 	}
@@ -570,27 +566,27 @@ func publicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) (fin
 		return f, true
 	}
 	one := routes.Table{S: l.S, Table: l.Table, Subnets: []snapshot.Subnet{subnet}, Paths: l.Paths, Internet: l.Internet}
-	f := finding.Finding{
-		Outcome:   finding.Fail,
+	f := check.Finding{
+		Outcome:   check.Fail,
 		Resource:  subnet.ID,
 		Covers:    []string{subnet.ID},
 		Instances: c.Stranded([]string{subnet.ID}),
 		Resources: l.Internet.Resources(),
-		Title:     phrase.Title("%s gives its nodes no public address", subnet.ID),
+		Title:     check.Title("%s gives its nodes no public address", subnet.ID),
 		Why: fmt.Sprintf("%s sends 0.0.0.0/0 to %s, which serves public addresses only, and %s does not assign them. Nodes cannot reach %s.",
-			l.Table.ID, l.Internet.At, subnet.ID, phrase.And(path.Names(l.Outside()))),
-		Evidence: append(one.Evidence(), finding.Evidence{What: "Public addresses", Value: subnet.ID + " " + setting}),
+			l.Table.ID, l.Internet.At, subnet.ID, check.And(path.Names(l.Outside()))),
+		Evidence: append(one.Evidence(), check.Evidence{What: "Public addresses", Value: subnet.ID + " " + setting}),
 		Fix:      fixPublicAddress(c, l, subnet),
 	}
 	f.Instances = slices.DeleteFunc(f.Instances, func(id string) bool { return !slices.Contains(without, id) })
-	f.Evidence[len(f.Evidence)-1].Value += fmt.Sprintf("; none on %s", phrase.Some(without, 5))
+	f.Evidence[len(f.Evidence)-1].Value += fmt.Sprintf("; none on %s", check.Some(without, 5))
 	if l.ReadyNode != "" {
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 	}
 	if subnet.AssignPublicIP {
-		f.Title = phrase.Title("instances in %s have no public address", subnet.ID)
+		f.Title = check.Title("instances in %s have no public address", subnet.ID)
 		f.Why = fmt.Sprintf("%s sends 0.0.0.0/0 to %s, which serves public addresses only. %s assigns them, but the launch template's network interface turns that off: %s %s none. Nodes cannot reach %s.",
-			l.Table.ID, l.Internet.At, subnet.ID, phrase.Some(without, 3), phrase.Verb(without, "has", "have"), phrase.And(path.Names(l.Outside())))
+			l.Table.ID, l.Internet.At, subnet.ID, check.Some(without, 3), check.Verb(without, "has", "have"), check.And(path.Names(l.Outside())))
 	}
 	return f, true
 }
@@ -605,18 +601,18 @@ func neverHad(c *routes.Scope, subnet snapshot.Subnet) []string {
 			return nil
 		}
 	}
-	return facts.IDs(c.TerminatedBySubnet[subnet.ID])
+	return check.IDs(c.TerminatedBySubnet[subnet.ID])
 }
 
 // unsettled is the Unknown for a subnet whose public addresses cannot be judged.
-func unsettled(c *routes.Scope, subnet snapshot.Subnet, why string) finding.Finding {
-	return finding.Unread(subnet.ID, []string{subnet.ID}, snapshot.Failure{
+func unsettled(c *routes.Scope, subnet snapshot.Subnet, why string) check.Finding {
+	return check.Unread(subnet.ID, []string{subnet.ID}, snapshot.Failure{
 		Source: snapshot.Instances, Reason: snapshot.NotRead, Message: subnet.ID + ": " + why,
 	})
 }
 
-func fixPublicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) finding.Fix {
-	fix := finding.Fix{Console: link.VPC(c.S, "SubnetDetails:subnetId="+subnet.ID)}
+func fixPublicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) check.Fix {
+	fix := check.Fix{Console: c.S.VPCLink("SubnetDetails:subnetId=" + subnet.ID)}
 	if subnet.AssignPublicIP {
 		fix.Text = "Set AssociatePublicIpAddress to true in the launch template's network interface, or remove the interface from it; then replace the instances."
 		return fix
@@ -625,15 +621,15 @@ func fixPublicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) f
 	if other, ok := sibling(c, l.Table, []string{subnet.Zone}); ok {
 		fix.Text = fmt.Sprintf("Then replace the instances. If %s is meant to be private, associate it with %s, which points to a NAT gateway, instead.", subnet.ID, other.ID)
 	}
-	fix.Command = command.AWS(c.S, "ec2 modify-subnet-attribute", "--subnet-id", subnet.ID, "--map-public-ip-on-launch")
+	fix.Command = c.S.AWSCommand("ec2 modify-subnet-attribute", "--subnet-id", subnet.ID, "--map-public-ip-on-launch")
 	return fix
 }
 
 // overIPv6 settles a table that reaches a dual-stack endpoint over IPv6. Clients
 // that are refused there try IPv4 too, so only an admission settles it.
-func overIPv6(c *routes.Scope, l routes.Table) (finding.Finding, bool) {
+func overIPv6(c *routes.Scope, l routes.Table) (check.Finding, bool) {
 	if !c.S.Cluster.IPv6 || !dualStack(c.S.Cluster.Endpoint) || len(l.Subnets) == 0 {
-		return finding.Finding{}, false
+		return check.Finding{}, false
 	}
 	w := c.Net.Internet6(l.Subnets[0].ID)
 	open, partly := true, false
@@ -653,7 +649,7 @@ func overIPv6(c *routes.Scope, l routes.Table) (finding.Finding, bool) {
 	case w.Good() && partly:
 		return cannotTell(c, l, snapshot.Instances, "only a part of the subnet's IPv6 addresses is allowed"), true
 	}
-	return finding.Finding{}, false
+	return check.Finding{}, false
 }
 
 // dualStack tells the endpoint of an IPv6 cluster made after October 2024,
@@ -662,11 +658,11 @@ func dualStack(endpoint string) bool {
 	return strings.Contains(endpoint, ".api.aws") || strings.Contains(endpoint, ".api.amazonwebservices.com.cn")
 }
 
-func privateAPIFinding(c *routes.Scope, l routes.Table) finding.Finding {
+func privateAPIFinding(c *routes.Scope, l routes.Table) check.Finding {
 	p := l.API()
 	if p.Means != path.ByPrivateAPI || l.Table.VPC == c.S.Cluster.VPC || p.Good() {
 		f := l.Pass()
-		f.Evidence = []finding.Evidence{{What: "Path to " + path.API.Name(), Value: p.String()}}
+		f.Evidence = []check.Evidence{{What: "Path to " + path.API.Name(), Value: p.String()}}
 		return f
 	}
 	if l.ReadyNode != "" && p.Verdict != path.LeavesView {
@@ -676,15 +672,15 @@ func privateAPIFinding(c *routes.Scope, l routes.Table) finding.Finding {
 		return routes.BeyondView(l, p.Way)
 	}
 	decided := nearest(c, l, p)
-	return finding.Finding{
-		Outcome:   finding.Fail,
+	return check.Finding{
+		Outcome:   check.Fail,
 		Resource:  decided,
 		Covers:    l.IDs(),
 		Instances: c.Stranded(l.IDs()),
 		Resources: p.Resources(),
-		Title:     phrase.Title("%s cannot reach the private API in %s", phrase.Subject(l.IDs(), "subnet"), c.S.Cluster.VPC),
+		Title:     check.Title("%s cannot reach the private API in %s", check.Subject(l.IDs(), "subnet"), c.S.Cluster.VPC),
 		Why: fmt.Sprintf("%s has only a private endpoint, in %s. The path from %s in %s: %s.",
-			c.S.Cluster.Name, c.S.Cluster.VPC, phrase.Some(l.IDs(), 3), l.Table.VPC, p.Reason),
+			c.S.Cluster.Name, c.S.Cluster.VPC, check.Some(l.IDs(), 3), l.Table.VPC, p.Reason),
 		Evidence: l.Evidence(),
 		Fix:      fixAPIPrivate(c, l, decided),
 	}
@@ -705,8 +701,8 @@ func nearest(c *routes.Scope, l routes.Table, p path.Path) string {
 // fixAPIPrivate leads the table to a peering connection between the two VPCs,
 // if there is one. Where the table leads there already, it is the table that decided
 // which must lead back.
-func fixAPIPrivate(c *routes.Scope, l routes.Table, decided string) finding.Fix {
-	fix := finding.Fix{Console: link.RouteTable(c.S, decided)}
+func fixAPIPrivate(c *routes.Scope, l routes.Table, decided string) check.Fix {
+	fix := check.Fix{Console: c.S.RouteTableLink(decided)}
 	theirs := c.S.Cluster.VPC
 	for _, p := range c.S.Peerings {
 		for _, end := range [][2]snapshot.PeerVPC{{p.Requester, p.Accepter}, {p.Accepter, p.Requester}} {
@@ -719,7 +715,7 @@ func fixAPIPrivate(c *routes.Scope, l routes.Table, decided string) finding.Fix 
 				table, to = decided, end[0].CIDRs[0].String()
 				fix.Text = fmt.Sprintf("%s routes to %s through %s. The route back is missing: %s must point %s to it.", l.Table.ID, theirs, p.ID, table, to)
 			}
-			fix.Command = command.Route(c.S, setRoute(routesOf(c, table), to), table, to, "--vpc-peering-connection-id", p.ID)
+			fix.Command = c.S.SetRoute(setRoute(routesOf(c, table), to), table, to, "--vpc-peering-connection-id", p.ID)
 			return fix
 		}
 	}
@@ -749,7 +745,7 @@ type excluded struct {
 	partly    bool // another address of the same gateway is admitted
 }
 
-func publicCIDRs(c *routes.Scope) []finding.Finding {
+func publicCIDRs(c *routes.Scope) []check.Finding {
 	list := slices.Clone(c.Unreadable)
 	var out []excluded
 	for _, l := range c.Tables {
@@ -767,7 +763,7 @@ func publicCIDRs(c *routes.Scope) []finding.Finding {
 }
 
 // publicCIDR judges one table.
-func publicCIDR(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
+func publicCIDR(c *routes.Scope, l routes.Table) (check.Finding, *excluded) {
 	cluster := c.S.Cluster
 	p := l.API()
 	switch {
@@ -775,7 +771,7 @@ func publicCIDR(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
 		return admittedFinding(c, l), nil
 	case !cluster.EndpointPublic || len(cluster.PublicAccessCIDRs) == 0:
 		return cannotTell(c, l, snapshot.Clusters, "EKS does not report the public endpoint's CIDRs"), nil
-	case facts.Anyone(cluster.PublicAccessCIDRs, false):
+	case check.Anyone(cluster.PublicAccessCIDRs, false):
 		return admittedFinding(c, l), nil
 	case p.Verdict == path.LeavesView:
 		return routes.BeyondView(l, p.Way), nil
@@ -791,71 +787,71 @@ func publicCIDR(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
 	}
 	r := excluded{table: l, instances: c.Stranded(l.IDs())}
 	for _, a := range p.From {
-		if facts.Admits(cluster.PublicAccessCIDRs, a) {
+		if check.Admits(cluster.PublicAccessCIDRs, a) {
 			r.partly = true
 			continue
 		}
-		r.from = append(r.from, facts.Host(a))
+		r.from = append(r.from, check.Host(a))
 	}
 	if len(r.from) == 0 {
 		return admittedFinding(c, l), nil
 	}
-	return finding.Finding{}, &r
+	return check.Finding{}, &r
 }
 
 // byOwnAddress judges a table whose instances leave from their own addresses.
 // One that has none is route/igw-no-public-ip.
-func byOwnAddress(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
+func byOwnAddress(c *routes.Scope, l routes.Table) (check.Finding, *excluded) {
 	r := excluded{table: l}
 	admitted := 0
 	for _, id := range l.IDs() {
 		for _, i := range c.RunningBySubnet[id] {
 			switch {
 			case !i.PublicIP.IsValid():
-			case facts.Admits(c.S.Cluster.PublicAccessCIDRs, i.PublicIP):
+			case check.Admits(c.S.Cluster.PublicAccessCIDRs, i.PublicIP):
 				admitted++
 			case !c.Ready[i.ID]:
-				r.from = append(r.from, facts.Host(i.PublicIP))
+				r.from = append(r.from, check.Host(i.PublicIP))
 				r.instances = append(r.instances, i.ID)
 			}
 		}
 	}
 	switch {
 	case len(r.from) > 0:
-		return finding.Finding{}, &r
+		return check.Finding{}, &r
 	case admitted > 0:
 		return admittedFinding(c, l), nil
 	}
 	return cannotTell(c, l, snapshot.Instances, "no instance there shows the source address"), nil
 }
 
-func admittedFinding(c *routes.Scope, l routes.Table) finding.Finding {
+func admittedFinding(c *routes.Scope, l routes.Table) check.Finding {
 	f := l.Pass()
-	f.Evidence = []finding.Evidence{
+	f.Evidence = []check.Evidence{
 		{What: "Path to " + path.API.Name(), Value: l.API().String()},
-		{What: "publicAccessCidrs", Value: facts.Cidrs(c.S.Cluster.PublicAccessCIDRs)},
+		{What: "publicAccessCidrs", Value: check.Cidrs(c.S.Cluster.PublicAccessCIDRs)},
 	}
 	return f
 }
 
-func cannotTell(c *routes.Scope, l routes.Table, source snapshot.Source, why string) finding.Finding {
-	return finding.Unread(l.Table.ID, l.IDs(), snapshot.Failure{
+func cannotTell(c *routes.Scope, l routes.Table, source snapshot.Source, why string) check.Finding {
+	return check.Unread(l.Table.ID, l.IDs(), snapshot.Failure{
 		Source: source, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", l.Table.ID, why),
 	})
 }
 
 // refusal is the finding on all tables that the public endpoint does not admit:
 // one list of ranges refuses them all.
-func refusal(c *routes.Scope, list []excluded) finding.Finding {
+func refusal(c *routes.Scope, list []excluded) check.Finding {
 	cluster := c.S.Cluster
-	f := finding.Finding{Outcome: finding.Fail, Resource: cluster.Name}
+	f := check.Finding{Outcome: check.Fail, Resource: cluster.Name}
 	var from []string
 	outside, partly := false, false
 	for _, r := range list {
 		f.Covers = append(f.Covers, r.table.IDs()...)
 		f.Instances = append(f.Instances, r.instances...)
 		f.Resources = append(f.Resources, r.table.API().Resources()...)
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Path to " + path.API.Name(), Value: r.table.API().String()})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Path to " + path.API.Name(), Value: r.table.API().String()})
 		from = append(from, r.from...)
 		outside = outside || r.table.Table.VPC != cluster.VPC
 		partly = partly || r.partly
@@ -863,17 +859,17 @@ func refusal(c *routes.Scope, list []excluded) finding.Finding {
 	slices.Sort(from)
 	from = slices.Compact(from)
 	if partly {
-		f.Confidence = finding.Likely // a gateway with several addresses uses any of them
+		f.Confidence = check.Likely // a gateway with several addresses uses any of them
 	}
 	f.Evidence = append(f.Evidence,
-		finding.Evidence{What: "publicAccessCidrs", Value: facts.Cidrs(cluster.PublicAccessCIDRs)},
-		finding.Evidence{What: "Source address", Value: phrase.Some(from, 10)})
-	f.Title = phrase.Title("the API of %s blocks %s", cluster.Name, phrase.Some(from, 1))
+		check.Evidence{What: "publicAccessCidrs", Value: check.Cidrs(cluster.PublicAccessCIDRs)},
+		check.Evidence{What: "Source address", Value: check.Some(from, 10)})
+	f.Title = check.Title("the API of %s blocks %s", cluster.Name, check.Some(from, 1))
 	f.Why = fmt.Sprintf("Private access is off, so nodes in %s use the public endpoint. Their source address is %s; publicAccessCidrs has only %s.",
-		phrase.Some(f.Covers, 3), phrase.Some(from, 3), facts.Cidrs(cluster.PublicAccessCIDRs))
+		check.Some(f.Covers, 3), check.Some(from, 3), check.Cidrs(cluster.PublicAccessCIDRs))
 	if cluster.EndpointPrivate {
 		f.Why = fmt.Sprintf("Nodes in %s are outside %s and use the public endpoint. Their source address is %s; publicAccessCidrs has only %s.",
-			phrase.Some(f.Covers, 3), cluster.VPC, phrase.Some(from, 3), facts.Cidrs(cluster.PublicAccessCIDRs))
+			check.Some(f.Covers, 3), cluster.VPC, check.Some(from, 3), check.Cidrs(cluster.PublicAccessCIDRs))
 	}
 	f.Fix = fixCIDR(c, from, outside)
 	return f
@@ -881,19 +877,19 @@ func refusal(c *routes.Scope, list []excluded) finding.Finding {
 
 // fixCIDR switches on private access, which needs no list of addresses; nodes
 // in another VPC have no use for it, and their addresses are added.
-func fixCIDR(c *routes.Scope, from []string, outside bool) finding.Fix {
+func fixCIDR(c *routes.Scope, from []string, outside bool) check.Fix {
 	cluster := c.S.Cluster
-	fix := finding.Fix{Console: fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s", link.Host(c.S), c.S.Region, cluster.Name)}
+	fix := check.Fix{Console: fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s", c.S.ConsoleHost(), c.S.Region, cluster.Name)}
 	change := "endpointPrivateAccess=true"
-	fix.Text = fmt.Sprintf("Private access keeps the nodes' traffic in %s. Or add %s to publicAccessCidrs.", cluster.VPC, phrase.Some(from, 3))
+	fix.Text = fmt.Sprintf("Private access keeps the nodes' traffic in %s. Or add %s to publicAccessCidrs.", cluster.VPC, check.Some(from, 3))
 	if outside {
 		all := make([]string, 0, len(cluster.PublicAccessCIDRs)+len(from))
 		for _, p := range cluster.PublicAccessCIDRs {
 			all = append(all, p.String())
 		}
 		change = "publicAccessCidrs=" + strings.Join(append(all, from...), ",")
-		fix.Text = fmt.Sprintf("Adds %s to the allowed CIDRs.", phrase.Some(from, 3))
+		fix.Text = fmt.Sprintf("Adds %s to the allowed CIDRs.", check.Some(from, 3))
 	}
-	fix.Command = command.AWS(c.S, "eks update-cluster-config", "--name", cluster.Name, "--resources-vpc-config", change)
+	fix.Command = c.S.AWSCommand("eks update-cluster-config", "--name", cluster.Name, "--resources-vpc-config", change)
 	return fix
 }

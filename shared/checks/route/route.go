@@ -9,12 +9,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/facts/routes"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/path"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
@@ -26,7 +21,7 @@ func Checks() []check.Check {
 		// Endpoints play no part: the control plane's interfaces are no VPC
 		// endpoint. Peerings and transit gateways are asked for where a row
 		// leads to one.
-		routeCheck(checkid.RouteAPIPrivateUnreachable, func(c *routes.Scope) []finding.Finding {
+		routeCheck(checkid.RouteAPIPrivateUnreachable, func(c *routes.Scope) []check.Finding {
 			return c.Each(privateAPIFinding)
 		}),
 		routeCheck(checkid.RouteAPIPublicCIDR, publicCIDRs, snapshot.NATGateways, snapshot.Instances),
@@ -59,22 +54,22 @@ func Checks() []check.Check {
 
 // routeCheck is a check of the route tables of subnets. Whether an instance gets a public
 // address may stand in its template.
-func routeCheck(id checkid.ID, run func(*routes.Scope) []finding.Finding, more ...snapshot.Source) check.Check {
+func routeCheck(id checkid.ID, run func(*routes.Scope) []check.Finding, more ...snapshot.Source) check.Check {
 	needs := append([]snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables}, more...)
-	c := check.New(id, func(s *facts.View) []finding.Finding { return run(routes.ForView(s)) }, needs...)
+	c := check.New(id, func(s *check.View) []check.Finding { return run(routes.ForView(s)) }, needs...)
 	return c.WithPathSources().Using(snapshot.LaunchTemplates)
 }
 
-func blackholeFinding(c *routes.Scope, f wayFault) finding.Finding {
+func blackholeFinding(c *routes.Scope, f wayFault) check.Finding {
 	l, p := f.routeTables[0], f.way
 	subnets := f.subnets()
-	said := finding.Finding{
-		Outcome:   finding.Fail,
+	said := check.Finding{
+		Outcome:   check.Fail,
 		Resource:  f.id,
 		Covers:    subnets,
 		Instances: c.Stranded(subnets),
 		Resources: p.Resources(),
-		Title:     phrase.Title("%s points to %s, which no longer exists", f.id, p.At),
+		Title:     check.Title("%s points to %s, which no longer exists", f.id, p.At),
 		Evidence:  f.evidence(),
 		Fix:       leadElsewhere(c, l, p),
 	}
@@ -86,40 +81,40 @@ func blackholeFinding(c *routes.Scope, f wayFault) finding.Finding {
 		what = "but " + p.Reason
 	}
 	if p.Unread != "" || p.Reason != "blackhole" {
-		said.Title = phrase.Title("%s points to %s, which passes nothing", f.id, p.At)
+		said.Title = check.Title("%s points to %s, which passes nothing", f.id, p.At)
 	}
-	lost := phrase.And(path.Names(f.lost()))
-	said.Why = fmt.Sprintf("%s sends %s to %s, %s. Nodes in %s cannot reach %s.", l.Table.ID, path.Destination(p.Row), p.At, what, phrase.Some(subnets, 3), lost)
+	lost := check.And(path.Names(f.lost()))
+	said.Why = fmt.Sprintf("%s sends %s to %s, %s. Nodes in %s cannot reach %s.", l.Table.ID, path.Destination(p.Row), p.At, what, check.Some(subnets, 3), lost)
 	if f.id != l.Table.ID {
 		said.Why = fmt.Sprintf("The default route of %s goes through %s to %s, %s. Nodes in %s cannot reach %s.",
-			phrase.Some(f.tables(), 3), p.Row.Target.ID, p.At, what, phrase.Some(subnets, 3), lost)
-		said.Fix = finding.Fix{Text: fmt.Sprintf("Point the route of %s to a target that exists.", f.id), Console: link.AnyRouteTable(c.S, f.id)}
+			check.Some(f.tables(), 3), p.Row.Target.ID, p.At, what, check.Some(subnets, 3), lost)
+		said.Fix = check.Fix{Text: fmt.Sprintf("Point the route of %s to a target that exists.", f.id), Console: c.S.AnyRouteTableLink(f.id)}
 	}
 	if p.At == f.id {
-		said.Title = phrase.Title("%s has a blackhole for the internet", f.id)
+		said.Title = check.Title("%s has a blackhole for the internet", f.id)
 	}
 	return said
 }
 
 // leadElsewhere leads the row that was taken to something that works. Only a
 // default route can be led to any NAT gateway.
-func leadElsewhere(c *routes.Scope, l routes.Table, p path.Path) finding.Fix {
+func leadElsewhere(c *routes.Scope, l routes.Table, p path.Path) check.Fix {
 	switch {
 	case p.Row.Target.Kind == snapshot.ToInternetGateway:
 		return toGateway(c, l, p)
 	case path.Destination(p.Row) == "0.0.0.0/0":
 		return WayOut(c, l, "replace-route", p.At)
 	}
-	return finding.Fix{
+	return check.Fix{
 		Text:    fmt.Sprintf("Point %s of %s to a target that works, or delete the route.", path.Destination(p.Row), l.Table.ID),
-		Console: link.RouteTable(c.S, l.Table.ID),
+		Console: c.S.RouteTableLink(l.Table.ID),
 	}
 }
 
 // toGateway leads a public subnet back to an internet gateway: a NAT gateway
 // would cut off what is reached from outside.
-func toGateway(c *routes.Scope, l routes.Table, p path.Path) finding.Fix {
-	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
+func toGateway(c *routes.Scope, l routes.Table, p path.Path) check.Fix {
+	fix := check.Fix{Console: c.S.RouteTableLink(l.Table.ID)}
 	igw, attached := c.Net.Gateway(l.Table.VPC)
 	if p.Unread != "" {
 		fix.Text = fmt.Sprintf("Point %s of %s to the internet gateway attached to %s, or attach %s to it. The existing gateways could not be read.", path.Destination(p.Row), l.Table.ID, l.Table.VPC, p.At)
@@ -130,21 +125,21 @@ func toGateway(c *routes.Scope, l routes.Table, p path.Path) finding.Fix {
 		return fix
 	}
 	fix.Text = fmt.Sprintf("%s is attached to %s", igw.ID, l.Table.VPC)
-	fix.Command = command.Route(c.S, "replace-route", l.Table.ID, path.Destination(p.Row), "--gateway-id", igw.ID)
+	fix.Command = c.S.SetRoute("replace-route", l.Table.ID, path.Destination(p.Row), "--gateway-id", igw.ID)
 	return fix
 }
 
 // BlockedPublicAccess is VPC Block Public Access, which drops what the routes would
 // carry (VPC user guide, "VPC BPA basics"). It counts where the traffic leaves the VPC:
 // in the NAT gateway's subnet, or in the node's own.
-func blockedPublicAccess(c *routes.Scope) []finding.Finding {
+func blockedPublicAccess(c *routes.Scope) []check.Finding {
 	list := wayCheck{
 		fault: path.BlockedPublicAccess, say: blockedFinding, open: routes.Rowless,
 		id: func(l routes.Table, p path.Path) string { return blockedVPC(c, p.At) },
 	}.findings(c)
 	six := blockedOverIPv6(c)
-	list = slices.DeleteFunc(list, func(f finding.Finding) bool {
-		return f.Outcome == finding.Pass && slices.ContainsFunc(six, func(s finding.Finding) bool { return slices.Equal(s.Covers, f.Covers) })
+	list = slices.DeleteFunc(list, func(f check.Finding) bool {
+		return f.Outcome == check.Pass && slices.ContainsFunc(six, func(s check.Finding) bool { return slices.Equal(s.Covers, f.Covers) })
 	})
 	return append(list, six...)
 }
@@ -159,8 +154,8 @@ func blockedVPC(c *routes.Scope, at string) string {
 
 // blockedOverIPv6 are the findings on tables of an IPv6 cluster that get out over IPv4 and
 // not over IPv6.
-func blockedOverIPv6(c *routes.Scope) []finding.Finding {
-	var list []finding.Finding
+func blockedOverIPv6(c *routes.Scope) []check.Finding {
+	var list []check.Finding
 	for _, l := range c.Tables {
 		_, four := l.Ends(path.BlockedPublicAccess)
 		if four || !c.S.Cluster.IPv6 || l.ReadyNode != "" || len(l.Outside()) == 0 {
@@ -172,14 +167,14 @@ func blockedOverIPv6(c *routes.Scope) []finding.Finding {
 		}
 		f := blockedFinding(c, wayFault{id: blockedVPC(c, w.At), routeTables: []routes.Table{l}, way: path.Path{Way: w}})
 		if l.API().Means == path.ByPrivateAPI {
-			f.Confidence = finding.Likely // only what else answers over IPv6 is lost
+			f.Confidence = check.Likely // only what else answers over IPv6 is lost
 		}
 		list = append(list, f)
 	}
 	return list
 }
 
-func blockedFinding(c *routes.Scope, f wayFault) finding.Finding {
+func blockedFinding(c *routes.Scope, f wayFault) check.Finding {
 	subnets := f.subnets()
 	var at, direct []string
 	unsure := false
@@ -188,24 +183,24 @@ func blockedFinding(c *routes.Scope, f wayFault) finding.Finding {
 		if p, ok := l.Ends(path.BlockedPublicAccess); ok {
 			w = p.Way
 		}
-		at = finding.Adding(at, w.At)
+		at = check.Adding(at, w.At)
 		if !translated(c, w) {
-			direct = finding.Adding(direct, w.At)
+			direct = check.Adding(direct, w.At)
 		}
 		unsure = unsure || c.Net.Mode(subnetAt(c, w.At), f.id).Unsure
 	}
 	mode := c.Net.Mode(subnetAt(c, at[0]), f.id).Mode
-	said := finding.Finding{
-		Outcome: finding.Fail, Resource: f.id, Covers: subnets, Instances: c.Stranded(subnets),
+	said := check.Finding{
+		Outcome: check.Fail, Resource: f.id, Covers: subnets, Instances: c.Stranded(subnets),
 		Resources: append(f.way.Resources(), at...),
-		Title:     phrase.Title("Block Public Access drops the traffic of %s", phrase.Subject(subnets, "subnet")),
+		Title:     check.Title("Block Public Access drops the traffic of %s", check.Subject(subnets, "subnet")),
 		Why: fmt.Sprintf("%s points to %s, and VPC Block Public Access (%s) drops the traffic in %s. Nodes in %s cannot reach %s. %s",
-			phrase.Some(f.tables(), 3), f.way.Row.Target.ID, mode, phrase.Some(at, 3), phrase.Some(subnets, 3), phrase.And(path.Names(lostTo(f))), whoBlocks(c)),
+			check.Some(f.tables(), 3), f.way.Row.Target.ID, mode, check.Some(at, 3), check.Some(subnets, 3), check.And(path.Names(lostTo(f))), whoBlocks(c)),
 		Evidence: append(f.evidence(), blockedEvidence(c, at, f.id)...),
 		Fix:      fixBlocked(c, f, at, direct),
 	}
 	if unsure {
-		said.Confidence = finding.Likely
+		said.Confidence = check.Likely
 	}
 	return said
 }
@@ -249,10 +244,10 @@ func whoBlocks(c *routes.Scope) string {
 	return "The account sets the mode."
 }
 
-func blockedEvidence(c *routes.Scope, at []string, vpc string) []finding.Evidence {
-	var list []finding.Evidence
+func blockedEvidence(c *routes.Scope, at []string, vpc string) []check.Evidence {
+	var list []check.Evidence
 	for _, id := range at {
-		list = append(list, finding.Evidence{What: "Block Public Access of " + id, Value: string(c.Net.Mode(subnetAt(c, id), vpc).Mode)})
+		list = append(list, check.Evidence{What: "Block Public Access of " + id, Value: string(c.Net.Mode(subnetAt(c, id), vpc).Mode)})
 	}
 	if a := c.S.PublicAccess; a != nil {
 		for _, e := range a.Exclusions {
@@ -266,7 +261,7 @@ func blockedEvidence(c *routes.Scope, at []string, vpc string) []finding.Evidenc
 			if !e.Active {
 				value += ", not in force"
 			}
-			list = append(list, finding.Evidence{What: fmt.Sprintf("Exclusion %s of %s", e.ID, e.Resource), Value: value})
+			list = append(list, check.Evidence{What: fmt.Sprintf("Exclusion %s of %s", e.ID, e.Resource), Value: value})
 		}
 	}
 	return list
@@ -274,8 +269,8 @@ func blockedEvidence(c *routes.Scope, at []string, vpc string) []finding.Evidenc
 
 // fixBlocked gives a command only for what lets connections out and none in: whether
 // nodes with public addresses may be reached from the internet is a decision.
-func fixBlocked(c *routes.Scope, f wayFault, at, direct []string) finding.Fix {
-	fix := finding.Fix{Console: link.VPC(c.S, "VpcDetails:VpcId="+f.id)}
+func fixBlocked(c *routes.Scope, f wayFault, at, direct []string) check.Fix {
+	fix := check.Fix{Console: c.S.VPCLink("VpcDetails:VpcId=" + f.id)}
 	endpoints := fmt.Sprintf("give %s endpoints for what nodes need, and the cluster private access",
 		f.routeTables[0].Table.VPC)
 	exclusion := " in a subnet that is excluded with allow-egress"
@@ -291,7 +286,7 @@ func fixBlocked(c *routes.Scope, f wayFault, at, direct []string) finding.Fix {
 		fix.Text = fmt.Sprintf("The organization's policy allows no exclusions: %s.%s", endpoints, who)
 	case len(direct) > 0:
 		fix.Text = fmt.Sprintf("Move the nodes of %s behind a NAT gateway%s, or %s. Or, where nodes can be reachable from the internet, exclude %s with allow-bidirectional.%s",
-			phrase.Some(f.subnets(), 3), exclusion, endpoints, phrase.Some(direct, 3), who)
+			check.Some(f.subnets(), 3), exclusion, endpoints, check.Some(direct, 3), who)
 	default:
 		var commands []string
 		for _, id := range at {
@@ -299,15 +294,15 @@ func fixBlocked(c *routes.Scope, f wayFault, at, direct []string) finding.Fix {
 			if subnetAt(c, id) == "" {
 				kind = "--vpc-id"
 			}
-			commands = append(commands, command.AWS(c.S, "ec2 create-vpc-block-public-access-exclusion", kind, id, "--internet-gateway-exclusion-mode", "allow-egress"))
+			commands = append(commands, c.S.AWSCommand("ec2 create-vpc-block-public-access-exclusion", kind, id, "--internet-gateway-exclusion-mode", "allow-egress"))
 		}
-		fix.Text = fmt.Sprintf("Allows %s out and nothing in. Or %s.%s", phrase.Some(at, 3), endpoints, who)
-		fix.Command = command.Several(commands)
+		fix.Text = fmt.Sprintf("Allows %s out and nothing in. Or %s.%s", check.Some(at, 3), endpoints, who)
+		fix.Command = check.JoinCommands(commands)
 	}
 	return fix
 }
 
-func crossZoneNAT(c *routes.Scope) []finding.Finding {
+func crossZoneNAT(c *routes.Scope) []check.Finding {
 	// It works, so no instance is in trouble because of it: the subnets
 	// that the groups launch into are judged.
 	judged := routes.NewScope(c.S, slices.Concat(c.S.Scope.Subnets, c.S.Scope.Launchable))
@@ -316,7 +311,7 @@ func crossZoneNAT(c *routes.Scope) []finding.Finding {
 
 // crossZone judges one table: only a way that works, and begins with a NAT
 // gateway whose zone is known.
-func crossZoneFinding(c *routes.Scope, l routes.Table) finding.Finding {
+func crossZoneFinding(c *routes.Scope, l routes.Table) check.Finding {
 	if len(l.Outside()) == 0 || l.Internet.Verdict != path.Reaches || !byNAT(l.Internet) {
 		return l.Pass()
 	}
@@ -336,14 +331,14 @@ func crossZoneFinding(c *routes.Scope, l routes.Table) finding.Finding {
 	if len(far) == 0 {
 		return l.Pass()
 	}
-	return finding.Finding{
-		Outcome:   finding.Fail,
+	return check.Finding{
+		Outcome:   check.Fail,
 		Resource:  l.Table.ID,
 		Covers:    far,
 		Resources: l.Internet.Resources(),
-		Title:     phrase.Title("%s %s out through %s in %s", phrase.Subject(far, "subnet"), phrase.Verb(far, "goes", "go"), nat.ID, zone),
+		Title:     check.Title("%s %s out through %s in %s", check.Subject(far, "subnet"), check.Verb(far, "goes", "go"), nat.ID, zone),
 		Why: fmt.Sprintf("%s sends %s to %s in %s; %s %s in %s. Nodes join, but their traffic is charged between zones, and stops when %s fails.",
-			l.Table.ID, path.Destination(l.Internet.Row), nat.ID, zone, phrase.Some(far, 3), phrase.Verb(far, "is", "are"), phrase.And(zones), zone),
+			l.Table.ID, path.Destination(l.Internet.Row), nat.ID, zone, check.Some(far, 3), check.Verb(far, "is", "are"), check.And(zones), zone),
 		Evidence: l.Evidence(),
 		Fix:      fixCrossZone(c, l, nat, zones),
 	}
@@ -351,21 +346,21 @@ func crossZoneFinding(c *routes.Scope, l routes.Table) finding.Finding {
 
 // fixCrossZone leads a table whose subnets all stand in one zone to that
 // zone's gateway; other tables have to be split first.
-func fixCrossZone(c *routes.Scope, l routes.Table, nat snapshot.NATGateway, zones []string) finding.Fix {
-	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
+func fixCrossZone(c *routes.Scope, l routes.Table, nat snapshot.NATGateway, zones []string) check.Fix {
+	fix := check.Fix{Console: c.S.RouteTableLink(l.Table.ID)}
 	if len(l.Zones()) == 1 && len(zones) == 1 {
 		for _, other := range c.Net.WorkingNATs(l.Table.VPC, zones[0]) {
 			if other.ID == nat.ID || other.Zone != zones[0] && other.RouteTable == "" {
 				continue
 			}
 			fix.Text = fmt.Sprintf("%s: available, same zone", other.ID)
-			fix.Command = command.Route(c.S, "replace-route", l.Table.ID, path.Destination(l.Internet.Row), "--nat-gateway-id", other.ID)
+			fix.Command = c.S.SetRoute("replace-route", l.Table.ID, path.Destination(l.Internet.Row), "--nat-gateway-id", other.ID)
 			return fix
 		}
 		fix.Text = fmt.Sprintf("Create a NAT gateway in a public subnet of %s, and point %s of %s to it.", zones[0], path.Destination(l.Internet.Row), l.Table.ID)
 		return fix
 	}
-	fix.Text = fmt.Sprintf("Give each of %s its own route table and NAT gateway. %s serves %s.", phrase.And(zones), l.Table.ID, phrase.And(l.Zones()))
+	fix.Text = fmt.Sprintf("Give each of %s its own route table and NAT gateway. %s serves %s.", check.And(zones), l.Table.ID, check.And(l.Zones()))
 	return fix
 }
 
@@ -385,11 +380,11 @@ type wayCheck struct {
 	id func(routes.Table, path.Path) string
 	// exempt is the finding on a table that has the fault and is not accused; nil
 	// for none.
-	exempt func(*routes.Scope, routes.Table) (finding.Finding, bool)
+	exempt func(*routes.Scope, routes.Table) (check.Finding, bool)
 	// open reports whether a way that leaves what is read may still end in the
 	// fault: then the table is Unknown.
 	open func(path.Way) bool
-	say  func(*routes.Scope, wayFault) finding.Finding
+	say  func(*routes.Scope, wayFault) check.Finding
 }
 
 func (w wayCheck) check(id checkid.ID, more ...snapshot.Source) check.Check {
@@ -397,7 +392,7 @@ func (w wayCheck) check(id checkid.ID, more ...snapshot.Source) check.Check {
 }
 
 // findings sorts the tables by the fault that their ways end in, and judges each.
-func (w wayCheck) findings(c *routes.Scope) []finding.Finding {
+func (w wayCheck) findings(c *routes.Scope) []check.Finding {
 	list := slices.Clone(c.Unreadable)
 	var faults []wayFault
 	for _, l := range c.Tables {
@@ -431,16 +426,16 @@ func (w wayCheck) findings(c *routes.Scope) []finding.Finding {
 	for _, f := range faults {
 		said := w.say(c, f)
 		if !slices.ContainsFunc(f.routeTables, func(l routes.Table) bool { return l.ReadyNode == "" }) {
-			said.Confidence = finding.Likely // their nodes are Ready: what they needed once may come from elsewhere
+			said.Confidence = check.Likely // their nodes are Ready: what they needed once may come from elsewhere
 		}
 		if f.way.Unread != "" && said.Confidence == "" {
-			said.Confidence = finding.Likely // what was not read could be another fault of the same hop
+			said.Confidence = check.Likely // what was not read could be another fault of the same hop
 		}
 		if f.way.NamesUnread != "" {
 			if said.Confidence == "" {
-				said.Confidence = finding.Likely
+				said.Confidence = check.Likely
 			}
-			said.Evidence = append(said.Evidence, finding.Evidence{What: string(f.way.NamesUnread), Value: "were not read: names may resolve to another network"})
+			said.Evidence = append(said.Evidence, check.Evidence{What: string(f.way.NamesUnread), Value: "were not read: names may resolve to another network"})
 		}
 		list = append(list, said)
 	}
@@ -476,9 +471,9 @@ func (f wayFault) tables() []string {
 	return ids
 }
 
-func (f wayFault) evidence() []finding.Evidence {
+func (f wayFault) evidence() []check.Evidence {
 	const limit = 3
-	var list []finding.Evidence
+	var list []check.Evidence
 	for _, l := range f.routeTables[:min(len(f.routeTables), limit)] {
 		list = append(list, l.Evidence()...)
 	}
@@ -499,7 +494,7 @@ func (f wayFault) lost() []path.Service {
 // byNAT is a way whose first hop is a NAT gateway.
 func byNAT(w path.Way) bool { return w.Row.Target.Kind == snapshot.ToNATGateway }
 
-func ipv6NoEgress(c *routes.Scope) []finding.Finding {
+func ipv6NoEgress(c *routes.Scope) []check.Finding {
 	list := slices.Clone(c.Unreadable)
 	for _, l := range c.Tables {
 		list = append(list, ipv6(c, l)...)
@@ -509,11 +504,11 @@ func ipv6NoEgress(c *routes.Scope) []finding.Finding {
 
 // ipv6 judges a table: first each subnet's range, then the way out of those that
 // have one. A VPC that reaches all it needs by endpoints needs none.
-func ipv6(c *routes.Scope, l routes.Table) []finding.Finding {
+func ipv6(c *routes.Scope, l routes.Table) []check.Finding {
 	if !c.S.Cluster.IPv6 || l.ReadyNode != "" {
-		return []finding.Finding{l.Pass()}
+		return []check.Finding{l.Pass()}
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	with := l
 	with.Subnets = nil
 	for _, s := range l.Subnets {
@@ -532,7 +527,7 @@ func ipv6(c *routes.Scope, l routes.Table) []finding.Finding {
 		return append(list, with.Pass())
 	case w.Good():
 		f := with.Pass()
-		f.Evidence = []finding.Evidence{{What: "IPv6 route to the internet", Value: w.String()}}
+		f.Evidence = []check.Evidence{{What: "IPv6 route to the internet", Value: w.String()}}
 		return append(list, f)
 	case w.Verdict == path.BlockedPublicAccess:
 		return append(list, with.Pass()) // route/blocked-public-access
@@ -550,18 +545,18 @@ func readyIn(c *routes.Scope, l routes.Table) bool {
 	})
 }
 
-func noIPv6Range(c *routes.Scope, l routes.Table, s snapshot.Subnet) finding.Finding {
+func noIPv6Range(c *routes.Scope, l routes.Table, s snapshot.Subnet) check.Finding {
 	one := l
 	one.Subnets = []snapshot.Subnet{s}
-	return finding.Finding{
-		Outcome:   finding.Fail,
+	return check.Finding{
+		Outcome:   check.Fail,
 		Resource:  s.ID,
 		Covers:    []string{s.ID},
 		Instances: c.Stranded([]string{s.ID}),
 		Resources: []string{s.ID, l.Table.ID},
-		Title:     phrase.Title("%s has no IPv6 range, and the cluster is IPv6", s.ID),
+		Title:     check.Title("%s has no IPv6 range, and the cluster is IPv6", s.ID),
 		Why:       fmt.Sprintf("%s gives its pods IPv6 addresses, and %s has only %s. The network plugin finds no addresses there, and nodes do not become Ready.", c.S.Cluster.Name, s.ID, s.CIDR),
-		Evidence:  append(one.Evidence(), finding.Evidence{What: "IPv6 ranges of " + s.VPC, Value: facts.Cidrs(ranges6(c, s.VPC))}),
+		Evidence:  append(one.Evidence(), check.Evidence{What: "IPv6 ranges of " + s.VPC, Value: check.Cidrs(ranges6(c, s.VPC))}),
 		Fix:       fixIPv6Range(c, s),
 	}
 }
@@ -576,10 +571,10 @@ func ranges6(c *routes.Scope, vpc string) []netip.Prefix {
 }
 
 // fixIPv6Range gives the subnet the first /64 of its VPC that no subnet has.
-func fixIPv6Range(c *routes.Scope, s snapshot.Subnet) finding.Fix {
-	fix := finding.Fix{
+func fixIPv6Range(c *routes.Scope, s snapshot.Subnet) check.Fix {
+	fix := check.Fix{
 		Text:    fmt.Sprintf("Give %s an IPv6 range, then give %s a /64 of it and enable auto-assignment. Then replace the instances.", s.VPC, s.ID),
-		Console: link.VPC(c.S, "SubnetDetails:subnetId="+s.ID),
+		Console: c.S.VPCLink("SubnetDetails:subnetId=" + s.ID),
 	}
 	for _, block := range ranges6(c, s.VPC) {
 		free, ok := free64(c, block)
@@ -587,8 +582,8 @@ func fixIPv6Range(c *routes.Scope, s snapshot.Subnet) finding.Fix {
 			continue
 		}
 		fix.Text = fmt.Sprintf("%s is a free /64 of %s. Then replace the instances.", free, s.VPC)
-		fix.Command = shell.All(command.AWS(c.S, "ec2 associate-subnet-cidr-block", "--subnet-id", s.ID, "--ipv6-cidr-block", free),
-			command.AWS(c.S, "ec2 modify-subnet-attribute", "--subnet-id", s.ID, "--assign-ipv6-address-on-creation"))
+		fix.Command = shell.All(c.S.AWSCommand("ec2 associate-subnet-cidr-block", "--subnet-id", s.ID, "--ipv6-cidr-block", free),
+			c.S.AWSCommand("ec2 modify-subnet-attribute", "--subnet-id", s.ID, "--assign-ipv6-address-on-creation"))
 		return fix
 	}
 	return fix
@@ -619,21 +614,21 @@ func free64(c *routes.Scope, block netip.Prefix) (netip.Prefix, bool) {
 // noIPv6Way is the finding on a table without a route to the internet over IPv6. Where the API
 // is reached privately, the rest goes over IPv4 by default,
 // and nodes may well join: then it is likely only.
-func noIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Finding {
-	f := finding.Finding{
-		Outcome:   finding.Fail,
+func noIPv6Way(c *routes.Scope, l routes.Table, w path.Way) check.Finding {
+	f := check.Finding{
+		Outcome:   check.Fail,
 		Resource:  l.Table.ID,
 		Covers:    l.IDs(),
 		Instances: c.Stranded(l.IDs()),
 		Resources: w.Resources(),
-		Title:     phrase.Title("%s %s no IPv6 route to the internet", phrase.Subject(l.IDs(), "subnet"), phrase.Verb(l.IDs(), "has", "have")),
+		Title:     check.Title("%s %s no IPv6 route to the internet", check.Subject(l.IDs(), "subnet"), check.Verb(l.IDs(), "has", "have")),
 		Why: fmt.Sprintf("%s is an IPv6 cluster, and %s has no IPv6 route out: %s. It has %s.",
 			c.S.Cluster.Name, l.Table.ID, w.Reason, routes.Rows(l.Table.Routes)),
-		Evidence: append(l.Evidence(), finding.Evidence{What: "IPv6 path", Value: w.String()}),
+		Evidence: append(l.Evidence(), check.Evidence{What: "IPv6 path", Value: w.String()}),
 		Fix:      fixIPv6Way(c, l, w),
 	}
 	if l.API().Means == path.ByPrivateAPI {
-		f.Confidence = finding.Likely
+		f.Confidence = check.Likely
 		f.Why += " The API is reached privately, so nodes need IPv6 only for other services that use it."
 	}
 	return f
@@ -641,10 +636,10 @@ func noIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Finding {
 
 // fixIPv6Way leads ::/0 out the way the subnet goes over IPv4: by the internet
 // gateway where it is public, else by an egress-only one.
-func fixIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Fix {
-	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
+func fixIPv6Way(c *routes.Scope, l routes.Table, w path.Way) check.Fix {
+	fix := check.Fix{Console: c.S.RouteTableLink(l.Table.ID)}
 	if mode := c.Net.Mode(l.Subnets[0].ID, l.Table.VPC).Mode; mode == snapshot.BlockBidirectional {
-		fix.Text = fmt.Sprintf("A route for ::/0 alone does not help: VPC Block Public Access (%s) drops the traffic of %s. Exclude it with allow-egress, then point ::/0 of %s to an egress-only internet gateway.", mode, phrase.Some(l.IDs(), 3), l.Table.ID)
+		fix.Text = fmt.Sprintf("A route for ::/0 alone does not help: VPC Block Public Access (%s) drops the traffic of %s. Exclude it with allow-egress, then point ::/0 of %s to an egress-only internet gateway.", mode, check.Some(l.IDs(), 3), l.Table.ID)
 		return fix
 	}
 	action := "create-route"
@@ -653,45 +648,45 @@ func fixIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Fix {
 	}
 	if igw, attached := c.Net.Gateway(l.Table.VPC); attached && l.Internet.Verdict == path.NeedsPublicIP {
 		fix.Text = fmt.Sprintf("%s is attached to %s", igw.ID, l.Table.VPC)
-		fix.Command = command.Route6(c.S, action, l.Table.ID, "--gateway-id", igw.ID)
+		fix.Command = c.S.SetRoute6(action, l.Table.ID, "--gateway-id", igw.ID)
 		return fix
 	}
 	i := slices.IndexFunc(c.S.EgressOnly, func(g snapshot.EgressOnlyGateway) bool { return slices.Contains(g.Attached, l.Table.VPC) })
 	switch {
 	case i >= 0:
 		fix.Text = fmt.Sprintf("%s is attached to %s", c.S.EgressOnly[i].ID, l.Table.VPC)
-		fix.Command = command.Route6(c.S, action, l.Table.ID, "--egress-only-internet-gateway-id", c.S.EgressOnly[i].ID)
+		fix.Command = c.S.SetRoute6(action, l.Table.ID, "--egress-only-internet-gateway-id", c.S.EgressOnly[i].ID)
 	case !c.S.Has(snapshot.EgressOnly):
 		fix.Text = fmt.Sprintf("Point ::/0 of %s to an egress-only internet gateway of %s. The existing ones could not be read.", l.Table.ID, l.Table.VPC)
 	default:
 		fix.Text = fmt.Sprintf("%s has no egress-only internet gateway. Create one, then point ::/0 of %s to it.", l.Table.VPC, l.Table.ID)
-		fix.Command = command.AWS(c.S, "ec2 create-egress-only-internet-gateway", "--vpc-id", l.Table.VPC)
+		fix.Command = c.S.AWSCommand("ec2 create-egress-only-internet-gateway", "--vpc-id", l.Table.VPC)
 	}
 	return fix
 }
 
 // LeavesView never fails: that a way cannot be followed is no fault of the
 // network. It is Unknown once for each hop, and names it.
-func leavesViewFinding(c *routes.Scope) []finding.Finding {
+func leavesViewFinding(c *routes.Scope) []check.Finding {
 	list := slices.Clone(c.Unreadable)
-	var away []finding.Finding
+	var away []check.Finding
 	for _, l := range c.Tables {
-		var hops []finding.Finding
+		var hops []check.Finding
 		for _, p := range l.Paths {
 			if p.Verdict != path.LeavesView || l.ReadyNode != "" {
 				continue
 			}
 			f := routes.BeyondView(l, p.Way)
-			f.Evidence = facts.Walked(l.Paths)
-			if !slices.ContainsFunc(hops, func(o finding.Finding) bool { return o.Resource == f.Resource }) {
+			f.Evidence = check.Walked(l.Paths)
+			if !slices.ContainsFunc(hops, func(o check.Finding) bool { return o.Resource == f.Resource }) {
 				hops = append(hops, f)
 			}
 		}
 		if len(hops) == 0 {
 			f := l.Pass()
-			f.Evidence = facts.Walked(l.Paths)
+			f.Evidence = check.Walked(l.Paths)
 			if w, leaves := l.Away(); leaves {
-				f.Evidence = append(f.Evidence, finding.Evidence{What: l.ReadyNode, Value: fmt.Sprintf("is a Ready node: what is behind %s works", w.At)})
+				f.Evidence = append(f.Evidence, check.Evidence{What: l.ReadyNode, Value: fmt.Sprintf("is a Ready node: what is behind %s works", w.At)})
 			}
 			list = append(list, f)
 			continue
@@ -704,12 +699,12 @@ func leavesViewFinding(c *routes.Scope) []finding.Finding {
 }
 
 // merge adds an Unknown; what is unknown for one reason at one hop is one.
-func merge(list []finding.Finding, f finding.Finding) []finding.Finding {
-	i := slices.IndexFunc(list, func(o finding.Finding) bool { return o.Resource == f.Resource && slices.Equal(o.Blocked, f.Blocked) })
+func merge(list []check.Finding, f check.Finding) []check.Finding {
+	i := slices.IndexFunc(list, func(o check.Finding) bool { return o.Resource == f.Resource && slices.Equal(o.Blocked, f.Blocked) })
 	if i < 0 {
 		return append(list, f)
 	}
 	list[i].Covers = append(list[i].Covers, f.Covers...)
-	list[i].Title = phrase.Title("%s: path cannot be followed beyond %s", phrase.Subject(list[i].Covers, "subnet"), f.Resource)
+	list[i].Title = check.Title("%s: path cannot be followed beyond %s", check.Subject(list[i].Covers, "subnet"), f.Resource)
 	return list
 }

@@ -11,7 +11,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 	"rollcall/tools/expect"
@@ -1067,7 +1066,7 @@ func noEgressCases() []checktest.Case {
 func TestNoEgressWords(t *testing.T) {
 	got := checktest.Failed(t, checkOf(checkid.RouteNoEgress), checktest.Isolated())
 	expect.Equal(t, "Why", got.Why, "rtb-0private (us-west-2a) has only 10.42.0.0/16 → local. Nodes must reach the cluster API, EC2, ECR, S3 and STS; this VPC has no endpoints for them.")
-	want := []finding.Evidence{
+	want := []check.Evidence{
 		{What: "Routes of rtb-0private", Value: "10.42.0.0/16 → local"},
 		{What: "subnet-0private", Value: "10.42.192.0/19, us-west-2a, 8186 free addresses; associated with rtb-0private"},
 		{What: "Path to the cluster API, EC2, ECR, S3 and STS", Value: "subnet-0private → rtb-0private: no route"},
@@ -1091,33 +1090,33 @@ func TestNoEgressFix(t *testing.T) {
 	tests := []struct {
 		name  string
 		world *snapshot.Snapshot
-		want  finding.Fix
+		want  check.Fix
 	}{
 		{"NAT gateway of the same zone first", checktest.Change(checktest.Isolated(), otherZone),
-			finding.Fix{Text: "nat-0a: available, same zone", Command: createNAT("nat-0a"), Console: link + "rtb-0private", Remedy: "add-nat-route"}},
+			check.Fix{Text: "nat-0a: available, same zone", Command: createNAT("nat-0a"), Console: link + "rtb-0private", Remedy: "add-nat-route"}},
 		{"else one of another zone", checktest.Change(checktest.Isolated(), otherZone, func(s *snapshot.Snapshot) { s.NATGateways[0].State = "failed" }),
-			finding.Fix{Text: "nat-0b: available, in us-west-2b", Command: createNAT("nat-0b"), Console: link + "rtb-0private", Remedy: "add-nat-route"}},
+			check.Fix{Text: "nat-0b: available, in us-west-2b", Command: createNAT("nat-0b"), Console: link + "rtb-0private", Remedy: "add-nat-route"}},
 		{"a NAT gateway without internet is no fix", checktest.Change(checktest.Isolated(), checktest.Routes(snapshottest.PublicRTB, snapshottest.Local())),
-			finding.Fix{Text: "vpc-0a has no working NAT gateway. Create one in a public subnet and point 0.0.0.0/0 of rtb-0private to it, or create VPC endpoints for what nodes need.", Console: link + "rtb-0private"}},
+			check.Fix{Text: "vpc-0a has no working NAT gateway. Create one in a public subnet and point 0.0.0.0/0 of rtb-0private to it, or create VPC endpoints for what nodes need.", Console: link + "rtb-0private"}},
 		{"the internet gateway where the subnet gives public addresses", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) {
 			s.NATGateways = nil
 			snapshottest.Subnet(s, snapshottest.Private).AssignPublicIP = true
-		}), finding.Fix{
+		}), check.Fix{
 			Text:    "igw-0a is attached to vpc-0a, and subnet-0private gives public addresses",
 			Command: "aws ec2 create-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --gateway-id igw-0a",
 			Console: link + "rtb-0private",
 		}},
-		{"a subnet that fell back is associated, and the main table left alone", unassociated(), finding.Fix{
+		{"a subnet that fell back is associated, and the main table left alone", unassociated(), check.Fix{
 			Text:    "rtb-0private: has a route to the internet, and subnet-0sibling uses it; subnet-0private has no association of its own",
 			Command: "aws ec2 associate-route-table --region us-west-2 --route-table-id rtb-0private --subnet-id subnet-0private",
 			Console: link + "rtb-0private",
 		}},
-		{"a main table says whom it is for", checktest.Change(snapshottest.MainTable(), checktest.Late, checktest.Routes(snapshottest.MainRTB, snapshottest.Local())), finding.Fix{
+		{"a main table says whom it is for", checktest.Change(snapshottest.MainTable(), checktest.Late, checktest.Routes(snapshottest.MainRTB, snapshottest.Local())), check.Fix{
 			Text:    "nat-0a: available, same zone. rtb-0main is the main table: every subnet without an association of its own uses it",
 			Command: "aws ec2 create-route --region us-west-2 --route-table-id rtb-0main --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0a",
 			Console: link + "rtb-0main", Remedy: "add-nat-route",
 		}},
-		{"NAT gateways unread", checktest.Change(checktest.Isolated(), checktest.Unread(snapshot.NATGateways)), finding.Fix{
+		{"NAT gateways unread", checktest.Change(checktest.Isolated(), checktest.Unread(snapshot.NATGateways)), check.Fix{
 			Text: "Point 0.0.0.0/0 of rtb-0private to a working NAT gateway. The existing ones could not be read.", Console: link + "rtb-0private",
 		}},
 	}
@@ -1131,6 +1130,6 @@ func TestNoEgressFix(t *testing.T) {
 // The Pass that closes an incident shows the row that was added.
 func TestNoEgressPassShowsTheRow(t *testing.T) {
 	results := checktest.EvalOne(t, checkOf(checkid.RouteNoEgress), snapshottest.PrivateWithNAT())
-	want := []finding.Evidence{{What: "rtb-0private", Value: "0.0.0.0/0 → nat-0a"}}
+	want := []check.Evidence{{What: "rtb-0private", Value: "0.0.0.0/0 → nat-0a"}}
 	expect.Same(t, "Evidence", results[0].Evidence, want)
 }

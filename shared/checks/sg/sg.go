@@ -9,11 +9,6 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/filter"
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
@@ -47,38 +42,38 @@ func Needs() []snapshot.Source {
 	}
 }
 
-func RunClusterIngress(s *facts.View) []finding.Finding {
+func RunClusterIngress(s *check.View) []check.Finding {
 	g := s.Placements()
-	var v finding.Verdicts
-	var found []*facts.SgBlock
+	var v check.Verdicts
+	var found []*check.SgBlock
 	name := s.Cluster.Name
 	for _, p := range g.Open(&v, name) {
 		i := slices.IndexFunc(p.Paths, func(w path.Path) bool { return w.Service == path.API })
 		if i < 0 || p.Paths[i].Means != path.ByPrivateAPI {
-			v.Pass(name, facts.IDs(p.Suspects), finding.Evidence{What: "Path to the cluster API", Value: "not through the private endpoint"})
+			v.Pass(name, check.IDs(p.Suspects), check.Evidence{What: "Path to the cluster API", Value: "not through the private endpoint"})
 			continue
 		}
 		w := p.Paths[i]
 		stop, known := g.End(w)
 		if !known || len(stop.Groups) == 0 {
-			v.Unknown(name, facts.IDs(p.Suspects), snapshot.Failure{Source: snapshot.Clusters, Reason: snapshot.NotRead, Message: "EKS names no security group of " + name})
+			v.Unknown(name, check.IDs(p.Suspects), snapshot.Failure{Source: snapshot.Clusters, Reason: snapshot.NotRead, Message: "EKS names no security group of " + name})
 			continue
 		}
-		shut, blind, why, by := g.Admitted(p, stop.Groups, facts.HTTPSPort)
+		shut, blind, why, by := g.Admitted(p, stop.Groups, check.HTTPSPort)
 		if w.Verdict == path.LeavesView {
 			// Another address may arrive than the one that left.
 			blind = append(blind, shut...)
 			if len(shut) > 0 {
-				why = finding.Adding(why, snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)})
+				why = check.Adding(why, snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)})
 			}
 			shut = nil
 		}
-		v.Unknown(name, facts.IDs(blind), why...)
-		v.Pass(name, facts.IDs(facts.Except(p.Suspects, shut, blind)), finding.Evidence{What: "Allowed by", Value: facts.TenOf(by)})
+		v.Unknown(name, check.IDs(blind), why...)
+		v.Pass(name, check.IDs(check.Except(p.Suspects, shut, blind)), check.Evidence{What: "Allowed by", Value: check.TenOf(by)})
 		if len(shut) > 0 {
-			b, list := facts.Bar(found, stop.Groups[0])
+			b, list := check.Bar(found, stop.Groups[0])
 			b.Add(p, shut, path.API)
-			b.Resources = finding.Adding(b.Resources, stop.Groups...)
+			b.Resources = check.Adding(b.Resources, stop.Groups...)
 			found = list
 		}
 	}
@@ -88,18 +83,18 @@ func RunClusterIngress(s *facts.View) []finding.Finding {
 	return v.Findings()
 }
 
-func clusterIngressFinding(g *facts.Placements, b *facts.SgBlock) finding.Finding {
+func clusterIngressFinding(g *check.Placements, b *check.SgBlock) check.Finding {
 	groups := b.Groups()
-	return finding.Finding{
-		Outcome: finding.Fail, Confidence: finding.Weaker(b.Confidence(finding.Certain), finding.Certain), Resource: b.Group, Covers: facts.IDs(b.Instances), Instances: facts.IDs(b.Instances),
+	return check.Finding{
+		Outcome: check.Fail, Confidence: check.Weaker(b.Confidence(check.Certain), check.Certain), Resource: b.Group, Covers: check.IDs(b.Instances), Instances: check.IDs(b.Instances),
 		Resources: append(slices.Clone(b.Resources), groups...),
-		Title:     phrase.Title("%s does not allow 443 from %s", b.Group, phrase.Some(groups, 2)),
+		Title:     check.Title("%s does not allow 443 from %s", b.Group, check.Some(groups, 2)),
 		Why: fmt.Sprintf("Nodes in %s reach the cluster API through its private endpoint, and come from %s. No inbound rule of %s allows tcp 443 from them.%s",
-			phrase.Some(b.Subnets(), 3), phrase.And(groups), phrase.And(b.Resources), g.Foreign(b)),
+			check.Some(b.Subnets(), 3), check.And(groups), check.And(b.Resources), g.Foreign(b)),
 		Evidence: append(g.GroupRules(b.Resources, false), b.Posts[0].Walks(b.Services)...),
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Allow 443 from %s in %s.", groups[0], b.Group),
-			Command: command.Admit(g.S, b.Group, facts.HTTPSPort, groups[0]), Console: link.SecurityGroup(g.S, b.Group),
+			Command: g.S.AllowIngress(b.Group, check.HTTPSPort, groups[0]), Console: g.S.SecurityGroupLink(b.Group),
 		},
 	}
 }
@@ -112,8 +107,8 @@ type efaGroups struct {
 	late bool
 }
 
-func efaSelfRule(s *facts.View) []finding.Finding {
-	var v finding.Verdicts
+func efaSelfRule(s *check.View) []check.Finding {
+	var v check.Verdicts
 	var order []string
 	sets := map[string]*efaGroups{}
 	suspects, well := s.Pending()
@@ -132,7 +127,7 @@ func efaSelfRule(s *facts.View) []finding.Finding {
 				sets[key] = &efaGroups{groups: efa.Groups}
 			}
 			set := sets[key]
-			set.instances = finding.Adding(set.instances, i)
+			set.instances = check.Adding(set.instances, i)
 			set.late = set.late || n < len(suspects)
 		}
 	}
@@ -141,14 +136,14 @@ func efaSelfRule(s *facts.View) []finding.Finding {
 		set := sets[key]
 		in, missing := selfRule(s, set.groups, false)
 		out, more := selfRule(s, set.groups, true)
-		resource := phrase.FirstOf(set.groups, s.Cluster.Name)
-		switch blocked := finding.Adding(missing, more...); {
+		resource := check.FirstOf(set.groups, s.Cluster.Name)
+		switch blocked := check.Adding(missing, more...); {
 		case in != "" && out != "":
-			v.Pass(resource, facts.IDs(set.instances), finding.Evidence{What: "Allows EFA traffic", Value: strings.Join(finding.Adding([]string{in}, out), ", ")})
+			v.Pass(resource, check.IDs(set.instances), check.Evidence{What: "Allows EFA traffic", Value: strings.Join(check.Adding([]string{in}, out), ", ")})
 		case len(set.groups) == 0:
-			v.Unknown(s.Cluster.Name, facts.IDs(set.instances), snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "the adapters' security groups are unknown"})
+			v.Unknown(s.Cluster.Name, check.IDs(set.instances), snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "the adapters' security groups are unknown"})
 		case len(blocked) > 0:
-			v.Unknown(resource, facts.IDs(set.instances), blocked...)
+			v.Unknown(resource, check.IDs(set.instances), blocked...)
 		default:
 			v.Fail(efaFinding(s, set, in, out))
 		}
@@ -158,8 +153,8 @@ func efaSelfRule(s *facts.View) []finding.Finding {
 
 // efasOf are an instance's adapters; of one that has ended, which EC2 describes
 // without interfaces, those that its launch template asks for.
-func efasOf(s *facts.View, i *snapshot.Instance) ([]snapshot.EFA, *snapshot.Failure) {
-	ref := facts.TemplateOf(i)
+func efasOf(s *check.View, i *snapshot.Instance) ([]snapshot.EFA, *snapshot.Failure) {
+	ref := check.TemplateOf(i)
 	if len(i.EFAs) > 0 || !i.Ended() || ref.ID == "" && ref.Name == "" {
 		return i.EFAs, nil
 	}
@@ -175,7 +170,7 @@ func efasOf(s *facts.View, i *snapshot.Instance) ([]snapshot.EFA, *snapshot.Fail
 
 // selfRule is the group that allows all traffic between those that have the
 // groups, in one direction; empty if none does. Unknown groups may.
-func selfRule(s *facts.View, groups []string, egress bool) (by string, unknown []snapshot.Failure) {
+func selfRule(s *check.View, groups []string, egress bool) (by string, unknown []snapshot.Failure) {
 	for _, id := range groups {
 		g, known := s.Filters().Group(id)
 		if !known {
@@ -195,7 +190,7 @@ func selfRule(s *facts.View, groups []string, egress bool) (by string, unknown [
 	return "", unknown
 }
 
-func efaFinding(s *facts.View, set *efaGroups, in, out string) finding.Finding {
+func efaFinding(s *check.View, set *efaGroups, in, out string) check.Finding {
 	// Where one direction is there, the other belongs in the same group.
 	group := set.groups[0]
 	if in+out != "" {
@@ -204,7 +199,7 @@ func efaFinding(s *facts.View, set *efaGroups, in, out string) finding.Finding {
 	var lacks, commands []string
 	add := func(direction, operation string) {
 		lacks = append(lacks, direction)
-		commands = append(commands, command.AWS(s, operation, "--group-id", group, "--ip-permissions", "IpProtocol=-1,UserIdGroupPairs=[{GroupId="+group+"}]"))
+		commands = append(commands, s.AWSCommand(operation, "--group-id", group, "--ip-permissions", "IpProtocol=-1,UserIdGroupPairs=[{GroupId="+group+"}]"))
 	}
 	if in == "" {
 		add("inbound", "ec2 authorize-security-group-ingress")
@@ -212,55 +207,55 @@ func efaFinding(s *facts.View, set *efaGroups, in, out string) finding.Finding {
 	if out == "" {
 		add("outbound", "ec2 authorize-security-group-egress")
 	}
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: group, Covers: facts.IDs(set.instances), Instances: facts.IDs(set.instances), Resources: slices.Clone(set.groups),
-		Title: phrase.Title("%s blocks EFA traffic", group),
+	f := check.Finding{
+		Outcome: check.Fail, Resource: group, Covers: check.IDs(set.instances), Instances: check.IDs(set.instances), Resources: slices.Clone(set.groups),
+		Title: check.Title("%s blocks EFA traffic", group),
 		Why: fmt.Sprintf("The Elastic Fabric Adapters of %s have %s, and no %s rule allows all traffic between those that have it. A rule for addresses does not count for EFA. Nodes still join; MPI and NCCL between them fail.",
-			phrase.Some(facts.IDs(set.instances), 3), phrase.And(set.groups), strings.Join(lacks, " and no ")),
+			check.Some(check.IDs(set.instances), 3), check.And(set.groups), strings.Join(lacks, " and no ")),
 		Evidence: slices.Concat(s.Placements().GroupRules(set.groups, false), s.Placements().GroupRules(set.groups, true)),
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Allow all %s traffic between %s and itself.", strings.Join(lacks, " and "), group),
-			Command: command.Several(commands), Console: link.SecurityGroup(s, group),
+			Command: check.JoinCommands(commands), Console: s.SecurityGroupLink(group),
 		},
 	}
 	if set.late {
 		// It is not why they did not join.
-		f.Confidence = finding.Possible
+		f.Confidence = check.Possible
 	}
 	return f
 }
 
-func RunKubeletIngress(s *facts.View) []finding.Finding {
+func RunKubeletIngress(s *check.View) []check.Finding {
 	g := s.Placements()
-	var v finding.Verdicts
-	var found []*facts.SgBlock
+	var v check.Verdicts
+	var found []*check.SgBlock
 	name := s.Cluster.Name
 	from := controlPlane(g)
 	for _, p := range g.Posts {
-		v.Pass(name, facts.IDs(p.Well))
+		v.Pass(name, check.IDs(p.Well))
 		switch {
 		case len(p.Suspects) == 0:
 			continue
 		case p.Subnet.ID == "" || p.Subnet.VPC == "":
-			v.Unknown(name, facts.IDs(p.Suspects), p.Blocked...)
+			v.Unknown(name, check.IDs(p.Suspects), p.Blocked...)
 			continue
 		}
-		o, why, by := facts.Outcome(g.Fw.Inbound(p.Groups, from, facts.TCP, facts.KubeletPort))
+		o, why, by := check.OutcomeOf(g.Fw.Inbound(p.Groups, from, check.TCP, check.KubeletPort))
 		switch {
-		case o == finding.Pass:
-			v.Pass(name, facts.IDs(p.Suspects), finding.Evidence{What: "Allowed by", Value: facts.TenOf(by)})
+		case o == check.Pass:
+			v.Pass(name, check.IDs(p.Suspects), check.Evidence{What: "Allowed by", Value: check.TenOf(by)})
 		case p.Subnet.VPC != s.Cluster.VPC:
 			// What arrives may have been translated on the way.
-			v.Unknown(name, facts.IDs(p.Suspects), snapshot.Failure{
+			v.Unknown(name, check.IDs(p.Suspects), snapshot.Failure{
 				Source: snapshot.SecurityGroups, Reason: snapshot.NotRead,
 				Message: fmt.Sprintf("the control plane is in %s, the nodes in %s", s.Cluster.VPC, p.Subnet.VPC),
 			})
-		case o == finding.Fail:
-			b, list := facts.Bar(found, p.Groups[0])
+		case o == check.Fail:
+			b, list := check.Bar(found, p.Groups[0])
 			b.Add(p, p.Suspects, path.API)
 			found = list
 		default:
-			v.Unknown(name, facts.IDs(p.Suspects), why...)
+			v.Unknown(name, check.IDs(p.Suspects), why...)
 		}
 	}
 	for _, b := range found {
@@ -271,7 +266,7 @@ func RunKubeletIngress(s *facts.View) []finding.Finding {
 
 // controlPlane is the control plane as a peer: its interfaces where they were
 // read, else the subnets in which they may stand.
-func controlPlane(g *facts.Placements) (p filter.Peer) {
+func controlPlane(g *check.Placements) (p filter.Peer) {
 	c := g.S.Cluster
 	if c.SecurityGroup != "" {
 		p.Groups = append(p.Groups, c.SecurityGroup)
@@ -295,27 +290,27 @@ func controlPlane(g *facts.Placements) (p filter.Peer) {
 	return p
 }
 
-func kubeletIngressFinding(g *facts.Placements, b *facts.SgBlock) finding.Finding {
+func kubeletIngressFinding(g *check.Placements, b *check.SgBlock) check.Finding {
 	groups := b.Groups()
 	from := controlPlane(g).Groups
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: b.Group, Covers: facts.IDs(b.Instances), Instances: facts.IDs(b.Instances),
+	f := check.Finding{
+		Outcome: check.Fail, Resource: b.Group, Covers: check.IDs(b.Instances), Instances: check.IDs(b.Instances),
 		Resources: append(slices.Clone(groups), from...),
-		Title:     phrase.Title("%s does not allow 10250 from the control plane", b.Group),
+		Title:     check.Title("%s does not allow 10250 from the control plane", b.Group),
 		Why: fmt.Sprintf("Nodes in %s have %s. No inbound rule allows tcp 10250 from the control plane (%s). They can join; logs and exec will not work.",
-			phrase.Some(b.Subnets(), 3), phrase.And(groups), phrase.Some(from, 3)),
+			check.Some(b.Subnets(), 3), check.And(groups), check.Some(from, 3)),
 		Evidence: g.GroupRules(groups, false),
-		Fix:      finding.Fix{Text: fmt.Sprintf("Allow 10250 from the cluster's security group in %s.", b.Group), Console: link.SecurityGroup(g.S, b.Group)},
+		Fix:      check.Fix{Text: fmt.Sprintf("Allow 10250 from the cluster's security group in %s.", b.Group), Console: g.S.SecurityGroupLink(b.Group)},
 	}
 	if len(from) > 0 {
-		f.Fix.Command = command.Admit(g.S, b.Group, facts.KubeletPort, from[0])
+		f.Fix.Command = g.S.AllowIngress(b.Group, check.KubeletPort, from[0])
 	}
 	return f
 }
 
 // shutOut is what the security groups of a post do not let out.
 type shutOut struct {
-	confidence finding.Confidence
+	confidence check.Confidence
 	services   []path.Service // on 443
 	servers    []string       // on 53
 	protocol   string         // of 53
@@ -325,11 +320,11 @@ type shutOut struct {
 	by         []string
 }
 
-func RunNodeEgress(s *facts.View) []finding.Finding {
+func RunNodeEgress(s *check.View) []check.Finding {
 	g := s.Placements()
-	var v finding.Verdicts
+	var v check.Verdicts
 	type bad struct {
-		*facts.SgBlock
+		*check.SgBlock
 		shutOut
 	}
 	var found []*bad
@@ -338,10 +333,10 @@ func RunNodeEgress(s *facts.View) []finding.Finding {
 		case p.Empty():
 			continue
 		case p.Idle():
-			v.Pass(phrase.FirstOf(p.Groups, s.Cluster.Name), facts.IDs(p.Well))
+			v.Pass(check.FirstOf(p.Groups, s.Cluster.Name), check.IDs(p.Well))
 			continue
 		case len(p.Blocked) > 0:
-			v.Unknown(s.Cluster.Name, facts.IDs(p.Suspects), p.Blocked...)
+			v.Unknown(s.Cluster.Name, check.IDs(p.Suspects), p.Blocked...)
 			continue
 		}
 		out := shutOutOf(g, p)
@@ -350,19 +345,19 @@ func RunNodeEgress(s *facts.View) []finding.Finding {
 			i := slices.IndexFunc(found, func(b *bad) bool { return b.Group == p.Groups[0] })
 			if i < 0 {
 				i = len(found)
-				found = append(found, &bad{SgBlock: &facts.SgBlock{Group: p.Groups[0]}})
+				found = append(found, &bad{SgBlock: &check.SgBlock{Group: p.Groups[0]}})
 			}
 			b := found[i]
 			b.Add(p, p.Suspects, out.services...)
-			b.shutOut.confidence = finding.Surer(b.shutOut.confidence, out.confidence)
-			b.servers, b.far = finding.Adding(b.servers, out.servers...), finding.Adding(b.far, out.far...)
+			b.shutOut.confidence = check.Surer(b.shutOut.confidence, out.confidence)
+			b.servers, b.far = check.Adding(b.servers, out.servers...), check.Adding(b.far, out.far...)
 			b.protocol, b.anywhere = out.protocol, b.anywhere || out.anywhere
 		case len(out.blocked) > 0:
-			v.Unknown(phrase.FirstOf(p.Groups, s.Cluster.Name), facts.IDs(p.Suspects), out.blocked...)
+			v.Unknown(check.FirstOf(p.Groups, s.Cluster.Name), check.IDs(p.Suspects), out.blocked...)
 		default:
-			v.Pass(phrase.FirstOf(p.Groups, s.Cluster.Name), facts.IDs(p.Suspects), finding.Evidence{What: "Allows outbound 443", Value: facts.TenOf(out.by)})
+			v.Pass(check.FirstOf(p.Groups, s.Cluster.Name), check.IDs(p.Suspects), check.Evidence{What: "Allows outbound 443", Value: check.TenOf(out.by)})
 		}
-		v.Pass(phrase.FirstOf(p.Groups, s.Cluster.Name), facts.IDs(p.Well))
+		v.Pass(check.FirstOf(p.Groups, s.Cluster.Name), check.IDs(p.Well))
 	}
 	for _, b := range found {
 		v.Fail(nodeEgress(g, b.SgBlock, b.shutOut))
@@ -372,23 +367,23 @@ func RunNodeEgress(s *facts.View) []finding.Finding {
 
 // shutOutOf judges a post. A path is shut when all of its doors are; when only
 // some are, it depends on which one answers.
-func shutOutOf(g *facts.Placements, p *facts.Placement) shutOut {
+func shutOutOf(g *check.Placements, p *check.Placement) shutOut {
 	var out shutOut
 	for _, w := range p.Usable() {
 		stop, known := g.End(w)
 		if !known {
-			out.blocked = finding.Adding(out.blocked, snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)})
+			out.blocked = check.Adding(out.blocked, snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)})
 			continue
 		}
 		open, shut := 0, 0
 		var far []netip.Prefix
 		var blocked []snapshot.Failure
 		for _, d := range g.EndpointAddresses(w, stop) {
-			switch o, why, by := g.LetsOut(p.Groups, d, stop.Groups, facts.HTTPSPort); o {
-			case finding.Pass:
+			switch o, why, by := g.LetsOut(p.Groups, d, stop.Groups, check.HTTPSPort); o {
+			case check.Pass:
 				open++
-				out.by = finding.Adding(out.by, by...)
-			case finding.Fail:
+				out.by = check.Adding(out.by, by...)
+			case check.Fail:
 				shut++
 				far = append(far, d.Ranges...)
 			default:
@@ -397,31 +392,31 @@ func shutOutOf(g *facts.Placements, p *facts.Placement) shutOut {
 		}
 		switch {
 		case shut == 0:
-			out.blocked = finding.Adding(out.blocked, blocked...)
+			out.blocked = check.Adding(out.blocked, blocked...)
 			continue
 		case open > 0 || len(blocked) > 0:
-			out.confidence = finding.Surer(out.confidence, finding.Likely)
-		case w.NamesUnread != "", facts.EndsPublic(w) && g.Starts.Proxied(p.Suspects) != "":
-			out.confidence = finding.Surer(out.confidence, finding.Likely)
+			out.confidence = check.Surer(out.confidence, check.Likely)
+		case w.NamesUnread != "", check.EndsPublic(w) && g.Starts.Proxied(p.Suspects) != "":
+			out.confidence = check.Surer(out.confidence, check.Likely)
 		default:
-			out.confidence = finding.Certain
+			out.confidence = check.Certain
 		}
 		out.services = append(out.services, w.Service)
-		if facts.EndsPublic(w) {
+		if check.EndsPublic(w) {
 			out.anywhere = true
 		} else {
-			out.far = finding.Adding(out.far, far...)
+			out.far = check.Adding(out.far, far...)
 		}
 	}
 	shutNames(g, p, &out)
 	return out
 }
 
-func nodeEgress(g *facts.Placements, b *facts.SgBlock, out shutOut) finding.Finding {
+func nodeEgress(g *check.Placements, b *check.SgBlock, out shutOut) check.Finding {
 	var lost []string
 	var commands []string
-	if services := facts.Ordered(b.Services); len(services) > 0 {
-		lost = append(lost, "tcp 443 to "+phrase.And(path.Names(services)))
+	if services := check.Ordered(b.Services); len(services) > 0 {
+		lost = append(lost, "tcp 443 to "+check.And(path.Names(services)))
 		to := out.far
 		for _, p := range b.Posts {
 			if ranges := g.VPCRanges(p.Subnet.VPC); len(ranges) > 0 {
@@ -429,38 +424,38 @@ func nodeEgress(g *facts.Placements, b *facts.SgBlock, out shutOut) finding.Find
 			}
 		}
 		if out.anywhere || len(to) == 0 {
-			to = []netip.Prefix{facts.Anywhere()}
+			to = []netip.Prefix{check.Anywhere()}
 		}
 		for _, r := range to {
-			commands = append(commands, command.Release(g.S, b.Group, "tcp", facts.HTTPSPort, r))
+			commands = append(commands, g.S.AllowEgress(b.Group, "tcp", check.HTTPSPort, r))
 		}
 	}
 	if len(out.servers) > 0 {
-		lost = append(lost, fmt.Sprintf("%s 53 to the name servers %s", out.protocol, phrase.Some(out.servers, 3)))
+		lost = append(lost, fmt.Sprintf("%s 53 to the name servers %s", out.protocol, check.Some(out.servers, 3)))
 		for _, a := range out.servers {
 			addr := netip.MustParseAddr(a)
-			commands = append(commands, command.Release(g.S, b.Group, out.protocol, facts.DNSPort, netip.PrefixFrom(addr, addr.BitLen())))
+			commands = append(commands, g.S.AllowEgress(b.Group, out.protocol, check.DNSPort, netip.PrefixFrom(addr, addr.BitLen())))
 		}
 	}
-	what := "443 to " + phrase.And(path.Names(facts.Ordered(b.Services)))
+	what := "443 to " + check.And(path.Names(check.Ordered(b.Services)))
 	if len(b.Services) == 0 {
 		what = "53 to the name servers"
 	}
 	groups := b.Groups()
-	f := finding.Finding{
-		Outcome: finding.Fail, Confidence: finding.Weaker(b.Confidence(out.confidence), finding.Certain),
-		Resource: b.Group, Covers: facts.IDs(b.Instances), Instances: facts.IDs(b.Instances),
+	f := check.Finding{
+		Outcome: check.Fail, Confidence: check.Weaker(b.Confidence(out.confidence), check.Certain),
+		Resource: b.Group, Covers: check.IDs(b.Instances), Instances: check.IDs(b.Instances),
 		Resources: append(slices.Clone(groups), b.Subnets()...),
-		Title:     phrase.Title("%s blocks outbound %s", b.Group, what),
+		Title:     check.Title("%s blocks outbound %s", b.Group, what),
 		Why: fmt.Sprintf("Nodes in %s have %s. No outbound rule allows %s.%s",
-			phrase.Some(b.Subnets(), 3), phrase.And(groups), phrase.And(lost), g.Foreign(b)),
+			check.Some(b.Subnets(), 3), check.And(groups), check.And(lost), g.Foreign(b)),
 		Evidence: append(g.GroupRules(groups, true), b.Posts[0].Walks(b.Services)...),
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Allow %s outbound in %s.", strings.Join(lost, " and "), b.Group),
-			Command: command.Several(commands), Console: link.SecurityGroup(g.S, b.Group),
+			Command: check.JoinCommands(commands), Console: g.S.SecurityGroupLink(b.Group),
 		},
 	}
-	if out.confidence == finding.Likely && len(out.servers) == 0 && !out.anywhere {
+	if out.confidence == check.Likely && len(out.servers) == 0 && !out.anywhere {
 		f.Why += " Other addresses of the same service are allowed: it depends on which one responds."
 	}
 	return f
@@ -468,11 +463,11 @@ func nodeEgress(g *facts.Placements, b *facts.SgBlock, out shutOut) finding.Find
 
 // shutNames judges the way to name servers. TCP is for answers that do not
 // fit a datagram: without it most names still resolve.
-func shutNames(g *facts.Placements, p *facts.Placement, out *shutOut) {
+func shutNames(g *check.Placements, p *check.Placement, out *shutOut) {
 	servers := g.NameServers(p.Subnet.VPC)
 	if servers.Blocked != nil {
-		if o, _, _ := facts.Outcome(g.Fw.Outbound(p.Groups, facts.Peer([]netip.Prefix{facts.Anywhere()}, nil), facts.Udp, facts.DNSPort)); o != finding.Pass {
-			out.blocked = finding.Adding(out.blocked, *servers.Blocked)
+		if o, _, _ := check.OutcomeOf(g.Fw.Outbound(p.Groups, check.Peer([]netip.Prefix{check.Anywhere()}, nil), check.Udp, check.DNSPort)); o != check.Pass {
+			out.blocked = check.Adding(out.blocked, *servers.Blocked)
 		}
 		return
 	}
@@ -481,19 +476,19 @@ func shutNames(g *facts.Placements, p *facts.Placement, out *shutOut) {
 	}
 	for _, way := range []struct {
 		name       string
-		confidence finding.Confidence
-	}{{"udp", finding.Certain}, {"tcp", finding.Possible}} {
-		protocol := facts.Udp
+		confidence check.Confidence
+	}{{"udp", check.Certain}, {"tcp", check.Possible}} {
+		protocol := check.Udp
 		if way.name == "tcp" {
-			protocol = facts.TCP
+			protocol = check.TCP
 		}
 		var shut []string
 		var blocked []snapshot.Failure
 		for _, a := range servers.Own {
-			switch o, why, _ := facts.Outcome(g.Fw.Outbound(p.Groups, facts.Peer([]netip.Prefix{netip.PrefixFrom(a, a.BitLen())}, nil), protocol, facts.DNSPort)); o {
-			case finding.Fail:
+			switch o, why, _ := check.OutcomeOf(g.Fw.Outbound(p.Groups, check.Peer([]netip.Prefix{netip.PrefixFrom(a, a.BitLen())}, nil), protocol, check.DNSPort)); o {
+			case check.Fail:
 				shut = append(shut, a.String())
-			case finding.Unknown:
+			case check.Unknown:
 				// A server in the VPC may be admitted by its own groups,
 				// which are not read: see below.
 				blocked = append(blocked, why...)
@@ -502,23 +497,23 @@ func shutNames(g *facts.Placements, p *facts.Placement, out *shutOut) {
 		switch {
 		case len(shut) == len(servers.Own):
 			if byOtherGroups(g, p.Groups) {
-				way.confidence = finding.Possible
+				way.confidence = check.Possible
 				if way.name == "udp" {
-					way.confidence = finding.Likely
+					way.confidence = check.Likely
 				}
 			}
 			out.servers, out.protocol = shut, way.name
-			out.confidence = finding.Surer(out.confidence, way.confidence)
+			out.confidence = check.Surer(out.confidence, way.confidence)
 			return
 		case len(blocked) > 0:
-			out.blocked = finding.Adding(out.blocked, blocked...)
+			out.blocked = check.Adding(out.blocked, blocked...)
 		}
 	}
 }
 
 // byOtherGroups reports whether the groups let something out to other groups. A
 // name server may be in one of them; its own groups are not read.
-func byOtherGroups(g *facts.Placements, groups []string) bool {
+func byOtherGroups(g *check.Placements, groups []string) bool {
 	return slices.ContainsFunc(groups, func(id string) bool {
 		group, _ := g.Fw.Group(id)
 		return slices.ContainsFunc(group.Egress, func(r snapshot.Rule) bool { return len(r.Groups) > 0 })

@@ -10,7 +10,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 	"rollcall/tools/expect"
@@ -79,8 +78,8 @@ func TestClusterInAnotherVPCIsNotAccused(t *testing.T) {
 	s := clusterIngressCases()[1].World
 	s.Cluster.VPC, s.Cluster.EndpointPublic = "vpc-0other", false
 	for _, r := range checktest.EvalOne(t, checkOf(checkid.SGClusterIngress), s) {
-		if r.Outcome != finding.Unknown {
-			t.Errorf("%s, want only unknown", checktest.Lines([]finding.Result{r}))
+		if r.Outcome != check.Unknown {
+			t.Errorf("%s, want only unknown", checktest.Lines([]check.Result{r}))
 		}
 	}
 }

@@ -12,11 +12,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/ip"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/address"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/node/spot"
@@ -30,12 +26,12 @@ func FewPools() check.Check {
 		Using(snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf)
 }
 
-func runFewPools(s *facts.View) []finding.Finding {
+func runFewPools(s *check.View) []check.Finding {
 	zones := make(map[string]string, len(s.Subnets))
 	for _, n := range s.Subnets {
 		zones[n.ID] = n.Zone
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	var well []string
 	for _, g := range s.Nodegroups {
 		if !g.Spot || g.Max == 0 {
@@ -48,7 +44,7 @@ func runFewPools(s *facts.View) []finding.Finding {
 		case types*len(in) >= spot.FewPools:
 			well = append(well, g.Name)
 		case lost != "":
-			list = append(list, finding.Unread(g.Name, []string{g.Name}, snapshot.Failure{
+			list = append(list, check.Unread(g.Name, []string{g.Name}, snapshot.Failure{
 				Source: snapshot.Subnets, Reason: snapshot.NotRead, Message: lost + " is not among the subnets that EC2 lists",
 			}))
 		default:
@@ -61,14 +57,14 @@ func runFewPools(s *facts.View) []finding.Finding {
 	}
 	slices.Sort(missing)
 	for _, name := range missing {
-		list = append(list, finding.Unread(name, []string{name}, s.Missing[snapshot.Nodegroups][name]))
+		list = append(list, check.Unread(name, []string{name}, s.Missing[snapshot.Nodegroups][name]))
 	}
 	pools, good := fewInPools(s)
 	list, well = append(list, pools...), append(well, good...)
 	if unread := len(pools) == 1 && pools[0].Resource == s.Cluster.Name; !unread && (len(well) > 0 || len(list) == 0) {
 		well = append(well, s.Cluster.Name)
 	}
-	list = finding.Passing(list, s.Cluster.Name, well)
+	list = check.Passing(list, s.Cluster.Name, well)
 	return list
 }
 
@@ -86,21 +82,21 @@ func zonesOf(subnets []string, of map[string]string) (zones []string, lost strin
 	return slices.Compact(zones), lost
 }
 
-func tooFewPools(s *facts.View, g snapshot.Nodegroup, zones []string) finding.Finding {
+func tooFewPools(s *check.View, g snapshot.Nodegroup, zones []string) check.Finding {
 	types := g.Types
 	if len(types) == 0 {
 		types = []string{"the launch template's type"}
 	}
 	n := len(types) * len(zones)
-	return finding.Finding{
-		Outcome: finding.Fail, Resource: g.Name, Covers: []string{g.Name}, Resources: g.Subnets,
-		Title: phrase.Title("%s has only %d Spot %s", g.Name, n, phrase.Plural(n, "pool", "pools")),
+	return check.Finding{
+		Outcome: check.Fail, Resource: g.Name, Covers: []string{g.Name}, Resources: g.Subnets,
+		Title: check.Title("%s has only %d Spot %s", g.Name, n, check.Plural(n, "pool", "pools")),
 		Why: fmt.Sprintf("%s can launch %s in %s: %d %s. When EC2 has no more of one, a large part of the nodegroup goes with it.",
-			g.Name, phrase.Some(types, 5), phrase.Some(zones, 5), n, phrase.Plural(n, "pool", "pools")),
-		Evidence: []finding.Evidence{{What: "Types", Value: phrase.And(types)}, {What: "Zones", Value: phrase.And(zones)}},
-		Fix: finding.Fix{
+			g.Name, check.Some(types, 5), check.Some(zones, 5), n, check.Plural(n, "pool", "pools")),
+		Evidence: []check.Evidence{{What: "Types", Value: check.And(types)}, {What: "Zones", Value: check.And(zones)}},
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Add types of the same size to %s (the types of a managed node group cannot be changed: make a new one), or subnets in more zones.", g.Name),
-			Console: fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s/nodegroups/%s", link.Host(s), s.Region, s.Cluster.Name, g.Name),
+			Console: fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s/nodegroups/%s", s.ConsoleHost(), s.Region, s.Cluster.Name, g.Name),
 		},
 	}
 }
@@ -145,7 +141,7 @@ func (b *burstLook) demand(burst spotreport.Burst, s address.Settings) (total in
 }
 
 // historyOf is the launch history of a snapshot as package spot judges it.
-func historyOf(s *facts.View) spot.Input {
+func historyOf(s *check.View) spot.Input {
 	in := spot.Input{
 		Cluster: s.Cluster.Name, From: s.Time, To: s.Time,
 		History: s.History, Samples: s.Samples, Subnets: s.Subnets, Types: s.InstanceTypes, Groups: s.Groups, CNI: s.CNI, IPv6: s.Cluster.IPv6,
@@ -160,7 +156,7 @@ func historyOf(s *facts.View) spot.Input {
 
 // spotOwners are the nodegroups (or groups) with Spot launches, each with
 // those, by name.
-func spotOwners(s *facts.View) ([]string, map[string][]snapshot.Past) {
+func spotOwners(s *check.View) ([]string, map[string][]snapshot.Past) {
 	of := map[string][]snapshot.Past{}
 	var names []string
 	for _, p := range s.History {
@@ -178,10 +174,10 @@ func spotOwners(s *facts.View) ([]string, map[string][]snapshot.Past) {
 }
 
 // nothingToJudge passes a history without Spot launches.
-func nothingToJudge(s *facts.View) []finding.Finding {
-	return []finding.Finding{{
-		Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
-		Evidence: []finding.Evidence{{What: "Spot launches", Value: "none in the history"}},
+func nothingToJudge(s *check.View) []check.Finding {
+	return []check.Finding{{
+		Outcome: check.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
+		Evidence: []check.Evidence{{What: "Spot launches", Value: "none in the history"}},
 	}}
 }
 
@@ -199,12 +195,12 @@ const (
 	refusedShare   = 5 // one in five
 )
 
-func runManyRefusals(s *facts.View) []finding.Finding {
+func runManyRefusals(s *check.View) []check.Finding {
 	names, of := spotOwners(s)
 	if len(names) == 0 {
 		return nothingToJudge(s)
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	for _, name := range names {
 		pools := map[string]int{}
 		refused, placed := 0, 0
@@ -220,12 +216,12 @@ func runManyRefusals(s *facts.View) []finding.Finding {
 		}
 		switch {
 		case refused < fewestRefusals || refused*refusedShare < len(of[name]):
-			list = append(list, finding.Finding{
-				Outcome: finding.Pass, Resource: name, Covers: []string{name},
-				Evidence: []finding.Evidence{{What: "Spot launches of " + name, Value: fmt.Sprintf("%d of %d refused for lack of capacity", refused, len(of[name]))}},
+			list = append(list, check.Finding{
+				Outcome: check.Pass, Resource: name, Covers: []string{name},
+				Evidence: []check.Evidence{{What: "Spot launches of " + name, Value: fmt.Sprintf("%d of %d refused for lack of capacity", refused, len(of[name]))}},
 			})
 		case 2*placed < refused:
-			list = append(list, finding.Unread(name, []string{name}, unseenEnds(fmt.Sprintf("EC2 refused %d of %d Spot launches of %s, and did not report in which pools", refused, len(of[name]), name))...))
+			list = append(list, check.Unread(name, []string{name}, unseenEnds(fmt.Sprintf("EC2 refused %d of %d Spot launches of %s, and did not report in which pools", refused, len(of[name]), name))...))
 		default:
 			list = append(list, refusedOften(s, name, pools, refused, len(of[name])))
 		}
@@ -233,7 +229,7 @@ func runManyRefusals(s *facts.View) []finding.Finding {
 	return list
 }
 
-func refusedOften(s *facts.View, name string, pools map[string]int, refused, requested int) finding.Finding {
+func refusedOften(s *check.View, name string, pools map[string]int, refused, requested int) check.Finding {
 	keys := make([]string, 0, len(pools))
 	for key := range pools {
 		keys = append(keys, key)
@@ -245,18 +241,18 @@ func refusedOften(s *facts.View, name string, pools map[string]int, refused, req
 		sum += pools[keys[worst]]
 		worst++
 	}
-	var evidence []finding.Evidence
+	var evidence []check.Evidence
 	for _, key := range keys {
-		evidence = append(evidence, finding.Evidence{What: key, Value: fmt.Sprintf("%d refused", pools[key])})
+		evidence = append(evidence, check.Evidence{What: key, Value: fmt.Sprintf("%d refused", pools[key])})
 	}
-	return finding.Finding{
-		Outcome: finding.Fail, Resource: name, Covers: []string{name}, Resources: keys[:worst],
-		Title:    phrase.Title("%s: EC2 refused %d of %d Spot launches", name, refused, requested),
-		Why:      fmt.Sprintf("EC2 had no Spot capacity for %d of %d launches of %s; %d of them were in %s.", refused, requested, name, sum, phrase.Some(keys[:worst], 4)),
+	return check.Finding{
+		Outcome: check.Fail, Resource: name, Covers: []string{name}, Resources: keys[:worst],
+		Title:    check.Title("%s: EC2 refused %d of %d Spot launches", name, refused, requested),
+		Why:      fmt.Sprintf("EC2 had no Spot capacity for %d of %d launches of %s; %d of them were in %s.", refused, requested, name, sum, check.Some(keys[:worst], 4)),
 		Evidence: evidence,
-		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Remove %s from %s, and add types and zones.", phrase.Some(keys[:worst], 4), name),
-			Console: link.EC2(s, "SpotInstances:"),
+		Fix: check.Fix{
+			Text:    fmt.Sprintf("Remove %s from %s, and add types and zones.", check.Some(keys[:worst], 4), name),
+			Console: s.EC2Link("SpotInstances:"),
 		},
 	}
 }
@@ -264,13 +260,13 @@ func refusedOften(s *facts.View, name string, pools map[string]int, refused, req
 // fewInPools judges the NodePools that launch Spot instances and nothing else: one that
 // may launch on demand too does so where no Spot pool has capacity (karpenter.sh,
 // NodePools, "Capacity Type").
-func fewInPools(s *facts.View) (list []finding.Finding, well []string) {
-	if blocked, unread := facts.KarpenterUnread(s, snapshot.NodePoolsOf); unread {
-		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}, nil
+func fewInPools(s *check.View) (list []check.Finding, well []string) {
+	if blocked, unread := check.KarpenterUnread(s, snapshot.NodePoolsOf); unread {
+		return []check.Finding{{Outcome: check.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}, nil
 	}
 	for _, p := range s.NodePools {
-		key := facts.PoolKey(p.Name)
-		subnets, known := facts.PoolSubnets(s, p)
+		key := check.PoolKey(p.Name)
+		subnets, known := check.PoolSubnets(s, p)
 		types, bounded := mostTypes(p)
 		var zones []string
 		for _, n := range subnets {
@@ -283,7 +279,7 @@ func fewInPools(s *facts.View) (list []finding.Finding, well []string) {
 			well = append(well, key)
 		case !known:
 			// Of a hundred types in one zone no shortage is one of all.
-			list = append(list, finding.Unread(p.Name, []string{key}, poolsBlocked(s, p)))
+			list = append(list, check.Unread(p.Name, []string{key}, poolsBlocked(s, p)))
 		case len(types)*len(zones) >= spot.FewPools || len(zones) == 0:
 			well = append(well, key)
 		default:
@@ -351,7 +347,7 @@ func distinct(list []string) []string {
 	return slices.Compact(list)
 }
 
-func poolsBlocked(s *facts.View, p snapshot.NodePool) snapshot.Failure {
+func poolsBlocked(s *check.View, p snapshot.NodePool) snapshot.Failure {
 	source := snapshot.EC2NodeClassesOf
 	if p.Class.Group == snapshot.AutoModeGroup {
 		source = snapshot.AutoNodeClassesOf
@@ -362,17 +358,17 @@ func poolsBlocked(s *facts.View, p snapshot.NodePool) snapshot.Failure {
 	return snapshot.Failure{Source: source, Reason: snapshot.NotRead, Message: "its class does not show which subnets it selects"}
 }
 
-func fewInPool(s *facts.View, p snapshot.NodePool, types, zones []string) finding.Finding {
+func fewInPool(s *check.View, p snapshot.NodePool, types, zones []string) check.Finding {
 	n := len(types) * len(zones)
-	return finding.Finding{
-		Outcome: finding.Fail, Resource: p.Name, Covers: []string{facts.PoolKey(p.Name)},
-		Title: phrase.Title("NodePool %s has only %d Spot %s", p.Name, n, phrase.Plural(n, "pool", "pools")),
+	return check.Finding{
+		Outcome: check.Fail, Resource: p.Name, Covers: []string{check.PoolKey(p.Name)},
+		Title: check.Title("NodePool %s has only %d Spot %s", p.Name, n, check.Plural(n, "pool", "pools")),
 		Why: fmt.Sprintf("NodePool %s launches only Spot instances, of %s in %s: %d %s at most. When EC2 has no more of one, a large part of its nodes goes with it, and Karpenter has few alternatives.",
-			p.Name, phrase.Some(types, 5), phrase.Some(zones, 5), n, phrase.Plural(n, "pool", "pools")),
-		Evidence: []finding.Evidence{{What: "Types", Value: strings.Join(types, ", ")}, {What: "Zones", Value: phrase.And(zones)}},
-		Fix: finding.Fix{
+			p.Name, check.Some(types, 5), check.Some(zones, 5), n, check.Plural(n, "pool", "pools")),
+		Evidence: []check.Evidence{{What: "Types", Value: strings.Join(types, ", ")}, {What: "Zones", Value: check.And(zones)}},
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Leave more types open in the requirements of NodePool %s (categories and generations instead of names), or more zones; or allow on-demand too.", p.Name),
-			Command: shell.Command("kubectl", "edit", "nodepool", p.Name), Console: link.Cluster(s),
+			Command: shell.Command("kubectl", "edit", "nodepool", p.Name), Console: s.ClusterLink(),
 		},
 	}
 }
@@ -393,24 +389,24 @@ const (
 	poolUnseen = 5
 )
 
-func runPoolFailing(s *facts.View) []finding.Finding {
-	var list []finding.Finding
+func runPoolFailing(s *check.View) []check.Finding {
+	var list []check.Finding
 	for _, p := range spot.Read(historyOf(s)).Pools {
 		if !p.Spot || p.Type == "" || p.Zone == "" {
 			continue
 		}
-		pass := func(what, value string) finding.Finding {
-			return finding.Finding{Outcome: finding.Pass, Resource: p.Key(), Covers: []string{p.Key()}, Evidence: []finding.Evidence{{What: what, Value: value}}}
+		pass := func(what, value string) check.Finding {
+			return check.Finding{Outcome: check.Pass, Resource: p.Key(), Covers: []string{p.Key()}, Evidence: []check.Evidence{{What: what, Value: value}}}
 		}
 		switch idle := s.Time.Sub(p.Last); {
 		case p.Failing && worksAgain(p):
 			list = append(list, pass(p.Name(), fmt.Sprintf("the last %d launches joined", p.Streak)))
 		case p.Failing && idle >= poolLeft:
-			list = append(list, pass(p.Name(), fmt.Sprintf("is no longer used: its last launch was %s, %d hours ago", phrase.ClockTime(p.Last), int(idle.Hours()))))
+			list = append(list, pass(p.Name(), fmt.Sprintf("is no longer used: its last launch was %s, %d hours ago", check.ClockTime(p.Last), int(idle.Hours()))))
 		case p.Failing:
 			list = append(list, failingPool(s, p))
 		case p.Unknown >= poolUnseen && p.Unknown > p.Judged:
-			list = append(list, finding.Unread(p.Key(), []string{p.Key()}, unseenEnds(fmt.Sprintf("the outcome of %d of %d launches of %s is unknown", p.Unknown, p.Launched, p.Name()))...))
+			list = append(list, check.Unread(p.Key(), []string{p.Key()}, unseenEnds(fmt.Sprintf("the outcome of %d of %d launches of %s is unknown", p.Unknown, p.Launched, p.Name()))...))
 		default:
 			list = append(list, pass(p.Name(), fmt.Sprintf("%d of %d launches joined, those that failed for causes elsewhere left out", p.Judged-p.Failed, p.Judged)))
 		}
@@ -433,26 +429,26 @@ func worksAgain(p spotreport.Pool) bool {
 	return math.Pow(share, float64(p.Streak)) <= poolWorks
 }
 
-func failingPool(s *facts.View, p spotreport.Pool) finding.Finding {
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: p.Key(), Covers: []string{p.Key()}, Resources: p.Nodegroups,
-		Title: phrase.Title("Spot pool %s fails: %d of %d did not join", p.Key(), p.Failed, p.Judged),
+func failingPool(s *check.View, p spotreport.Pool) check.Finding {
+	f := check.Finding{
+		Outcome: check.Fail, Resource: p.Key(), Covers: []string{p.Key()}, Resources: p.Nodegroups,
+		Title: check.Title("Spot pool %s fails: %d of %d did not join", p.Key(), p.Failed, p.Judged),
 		Why:   p.Describe() + ". By chance a healthy pool fails this often in fewer than 1 of 100 clusters watched for 90 days.",
-		Evidence: []finding.Evidence{
+		Evidence: []check.Evidence{
 			{What: p.Name(), Value: fmt.Sprintf("%d of %d launches joined; the share is between %.0f %% and %.0f %% (95 %% interval)", p.Judged-p.Failed, p.Judged, 100*p.Low, 100*p.High)},
-			{What: "Other pools of " + phrase.Some(p.Nodegroups, 3), Value: fmt.Sprintf("%d of %d launches joined", p.Rest-p.RestFailed, p.Rest)},
+			{What: "Other pools of " + check.Some(p.Nodegroups, 3), Value: fmt.Sprintf("%d of %d launches joined", p.Rest-p.RestFailed, p.Rest)},
 			{What: "Chance", Value: fmt.Sprintf("p = %.2g, corrected for the number of pools and for hourly checks over 90 days", p.P)},
 		},
-		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Remove %s from %s, and give the nodegroup other types in its place.", p.Name(), phrase.Some(p.Nodegroups, 3)),
-			Console: link.EC2(s, "SpotInstances:"),
+		Fix: check.Fix{
+			Text:    fmt.Sprintf("Remove %s from %s, and give the nodegroup other types in its place.", p.Name(), check.Some(p.Nodegroups, 3)),
+			Console: s.EC2Link("SpotInstances:"),
 		},
 	}
 	var causes []string
 	for _, c := range p.Causes {
 		causes = append(causes, fmt.Sprintf("%d %s", c.Count, c.Name))
 	}
-	f.Evidence = append(f.Evidence, finding.Evidence{What: "How its launches ended", Value: strings.Join(append(causes, fmt.Sprintf("%d joined", p.Joined)), ", ")})
+	f.Evidence = append(f.Evidence, check.Evidence{What: "How its launches ended", Value: strings.Join(append(causes, fmt.Sprintf("%d joined", p.Joined)), ", ")})
 	return f
 }
 
@@ -468,13 +464,13 @@ const (
 	soonAfter = 15 * time.Minute
 )
 
-func runRebalanceChurn(s *facts.View) []finding.Finding {
+func runRebalanceChurn(s *check.View) []check.Finding {
 	names, of := spotOwners(s)
 	if len(names) == 0 {
 		return nothingToJudge(s)
 	}
 	lives := s.Ready()
-	var list []finding.Finding
+	var list []check.Finding
 	for _, name := range names {
 		joined, unseen := 0, 0
 		var replaced []snapshot.Past
@@ -497,18 +493,18 @@ func runRebalanceChurn(s *facts.View) []finding.Finding {
 		case many(len(replaced)):
 			list = append(list, churning(s, name, replaced, joined))
 		case many(len(replaced) + unseen):
-			list = append(list, finding.Unread(name, []string{name}, unseenEnds(fmt.Sprintf("EC2 recommended a rebalance of %d nodes of %s soon after they joined; the end of %d of them is unknown", len(replaced)+unseen, name, unseen))...))
+			list = append(list, check.Unread(name, []string{name}, unseenEnds(fmt.Sprintf("EC2 recommended a rebalance of %d nodes of %s soon after they joined; the end of %d of them is unknown", len(replaced)+unseen, name, unseen))...))
 		default:
-			list = append(list, finding.Finding{
-				Outcome: finding.Pass, Resource: name, Covers: []string{name},
-				Evidence: []finding.Evidence{{What: "Nodes of " + name, Value: fmt.Sprintf("%d of %d replaced within an hour after a rebalance recommendation", len(replaced), joined)}},
+			list = append(list, check.Finding{
+				Outcome: check.Pass, Resource: name, Covers: []string{name},
+				Evidence: []check.Evidence{{What: "Nodes of " + name, Value: fmt.Sprintf("%d of %d replaced within an hour after a rebalance recommendation", len(replaced), joined)}},
 			})
 		}
 	}
 	return list
 }
 
-func churning(s *facts.View, name string, replaced []snapshot.Past, joined int) finding.Finding {
+func churning(s *check.View, name string, replaced []snapshot.Past, joined int) check.Finding {
 	pools := map[string]int{}
 	var total time.Duration
 	var keys []string
@@ -521,18 +517,18 @@ func churning(s *facts.View, name string, replaced []snapshot.Past, joined int) 
 		}
 	}
 	last := replaced[len(replaced)-1]
-	return finding.Finding{
-		Outcome: finding.Fail, Resource: name, Covers: []string{name}, Resources: keys,
-		Title: phrase.Title("%s: %d of %d Spot nodes replaced soon after they joined", name, len(replaced), joined),
+	return check.Finding{
+		Outcome: check.Fail, Resource: name, Covers: []string{name}, Resources: keys,
+		Title: check.Title("%s: %d of %d Spot nodes replaced soon after they joined", name, len(replaced), joined),
 		Why: fmt.Sprintf("EC2 recommended a rebalance of %d of the %d nodes of %s within %s of their joining, and they were replaced after %s on average; EC2 reclaimed none of them.",
-			len(replaced), joined, name, phrase.Minutes(soonAfter), phrase.Minutes((total / time.Duration(len(replaced))).Round(time.Minute))),
-		Evidence: []finding.Evidence{
-			{What: "Pools", Value: phrase.Some(keys, 5)},
-			{What: last.ID, Value: fmt.Sprintf("Ready %s, rebalance recommended %s, ended %s", phrase.ClockTime(last.Ready), phrase.ClockTime(last.Rebalance), phrase.ClockTime(last.Ended))},
+			len(replaced), joined, name, check.Minutes(soonAfter), check.Minutes((total / time.Duration(len(replaced))).Round(time.Minute))),
+		Evidence: []check.Evidence{
+			{What: "Pools", Value: check.Some(keys, 5)},
+			{What: last.ID, Value: fmt.Sprintf("Ready %s, rebalance recommended %s, ended %s", check.ClockTime(last.Ready), check.ClockTime(last.Rebalance), check.ClockTime(last.Ended))},
 		},
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Give %s more types and zones to choose from, with the allocation strategy price-capacity-optimized.", name),
-			Console: link.EC2(s, "AutoScalingGroups:"),
+			Console: s.EC2Link("AutoScalingGroups:"),
 		},
 	}
 }
@@ -543,17 +539,17 @@ func ReclaimedBeforeJoin() check.Check {
 		Using(snapshot.NodeEventsOf)
 }
 
-func runReclaimed(s *facts.View) []finding.Finding {
+func runReclaimed(s *check.View) []check.Finding {
 	l := s.Index()
 	var well, unseen, order []string
 	groups := map[string][]*snapshot.Instance{}
 	for _, i := range s.Scoped() {
 		switch verdict := reclaim(l, i); verdict {
-		case finding.Pass:
+		case check.Pass:
 			well = append(well, i.ID)
-		case finding.Unknown:
+		case check.Unknown:
 			unseen = append(unseen, i.ID)
-		case finding.Fail:
+		case check.Fail:
 			key := cmp.Or(i.Owner(), i.ID)
 			if groups[key] == nil {
 				order = append(order, key)
@@ -561,10 +557,10 @@ func runReclaimed(s *facts.View) []finding.Finding {
 			groups[key] = append(groups[key], i)
 		}
 	}
-	var list []finding.Finding
-	list = finding.Passing(list, s.Cluster.Name, well)
+	var list []check.Finding
+	list = check.Passing(list, s.Cluster.Name, well)
 	if len(unseen) > 0 {
-		list = append(list, finding.Unread(s.Cluster.Name, unseen, unreclaimed(l)...))
+		list = append(list, check.Unread(s.Cluster.Name, unseen, unreclaimed(l)...))
 	}
 	for _, key := range order {
 		list = append(list, reclaimedBeforeJoinFinding(l, key, groups[key]))
@@ -573,29 +569,29 @@ func runReclaimed(s *facts.View) []finding.Finding {
 }
 
 // reclaim judges one instance. The empty outcome is "nothing to say".
-func reclaim(l facts.InstanceIndex, i *snapshot.Instance) finding.Outcome {
+func reclaim(l check.InstanceIndex, i *snapshot.Instance) check.Outcome {
 	launch, remembered := l.Launches[i.ID]
 	at := l.EndOf(i)
 	switch taken := l.TakenBack(i); {
-	case l.Warm[i.ID], l.Past(i) == facts.Served:
-		return finding.Pass
+	case l.Warm[i.ID], l.Past(i) == check.Served:
+		return check.Pass
 	case !taken && l.Rebalanced(i) && l.Activity[i.ID] == "" && (!l.S.Has(snapshot.Activities) || !l.Reaches(i)):
-		return finding.Unknown // perhaps its group replaced it
+		return check.Unknown // perhaps its group replaced it
 	case !taken:
-		return finding.Pass
+		return check.Pass
 	case !remembered:
 		return "" // its launch was not watched; it may have been a node for months
 	case at.Before(launch.Due):
-		return finding.Fail
+		return check.Fail
 	case launch.Cause != "", at.Sub(launch.Started) > outcome.Longest, l.Activity[i.ID] != "":
 		return "" // it had its time: what kept it is reported elsewhere, or it had been a node
 	case !l.S.Has(snapshot.Nodes):
-		return finding.Unknown
+		return check.Unknown
 	}
-	return finding.Fail
+	return check.Fail
 }
 
-func unreclaimed(l facts.InstanceIndex) []snapshot.Failure {
+func unreclaimed(l check.InstanceIndex) []snapshot.Failure {
 	var list []snapshot.Failure
 	if !l.S.Has(snapshot.Nodes) {
 		list = append(list, l.S.Why(snapshot.Nodes))
@@ -612,25 +608,25 @@ func unreclaimed(l facts.InstanceIndex) []snapshot.Failure {
 	return list
 }
 
-func reclaimedBeforeJoinFinding(l facts.InstanceIndex, key string, list []*snapshot.Instance) finding.Finding {
-	f := finding.Finding{Outcome: finding.Fail, Resource: key}
+func reclaimedBeforeJoinFinding(l check.InstanceIndex, key string, list []*snapshot.Instance) check.Finding {
+	f := check.Finding{Outcome: check.Fail, Resource: key}
 	for n, i := range list {
 		f.Covers = append(f.Covers, i.ID)
 		if n < maxTaken {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: i.ID, Value: takenLine(l, i)})
+			f.Evidence = append(f.Evidence, check.Evidence{What: i.ID, Value: takenLine(l, i)})
 		}
 	}
 	if more := len(list) - maxTaken; more > 0 {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "Instances", Value: fmt.Sprintf("and %d more", more)})
+		f.Evidence = append(f.Evidence, check.Evidence{What: "Instances", Value: fmt.Sprintf("and %d more", more)})
 	}
 	f.Instances = f.Covers
 	first := list[0]
 	launch := l.Launches[first.ID]
-	f.Title = phrase.Title("%s %s reclaimed by EC2 before %s %s", phrase.Subject(f.Covers, "instance"), phrase.Verb(f.Covers, "was", "were"), phrase.Verb(f.Covers, "it was", "they were"), phrase.Verb(f.Covers, "a node", "nodes"))
-	f.Why = fmt.Sprintf("%s was launched at %s and had %s to join: %s.", first.ID, phrase.ClockTime(launch.Started), phrase.Minutes(launch.Due.Sub(launch.Started)), takenHow(l, first))
-	f.Fix = finding.Fix{
+	f.Title = check.Title("%s %s reclaimed by EC2 before %s %s", check.Subject(f.Covers, "instance"), check.Verb(f.Covers, "was", "were"), check.Verb(f.Covers, "it was", "they were"), check.Verb(f.Covers, "a node", "nodes"))
+	f.Why = fmt.Sprintf("%s was launched at %s and had %s to join: %s.", first.ID, check.ClockTime(launch.Started), check.Minutes(launch.Due.Sub(launch.Started)), takenHow(l, first))
+	f.Fix = check.Fix{
 		Text:    "Nothing is wrong with the node. More instance types and zones make it rarer.",
-		Console: link.EC2(l.S, "InstanceDetails:instanceId="+first.ID),
+		Console: l.S.EC2Link("InstanceDetails:instanceId=" + first.ID),
 	}
 	return f
 }
@@ -640,7 +636,7 @@ const maxTaken = 5
 
 // takenHow is what shows that EC2 took an instance back. When, never how long
 // ago: the words must not change with each look.
-func takenHow(l facts.InstanceIndex, i *snapshot.Instance) string {
+func takenHow(l check.InstanceIndex, i *snapshot.Instance) string {
 	launch := l.Launches[i.ID]
 	switch {
 	case i.Ended() && l.Reason(i).Class == checkid.SpotReclaimedBeforeJoin:
@@ -651,30 +647,30 @@ func takenHow(l facts.InstanceIndex, i *snapshot.Instance) string {
 			// EC2 warns of one other: an instance in an interruptible capacity reservation.
 			what = "capacity reservation"
 		}
-		return fmt.Sprintf("EC2 warned at %s that it would reclaim the %s", phrase.ClockTime(launch.Noticed), what)
+		return fmt.Sprintf("EC2 warned at %s that it would reclaim the %s", check.ClockTime(launch.Noticed), what)
 	}
-	return fmt.Sprintf("its group replaced it after EC2's rebalance recommendation of %s", phrase.ClockTime(launch.Rebalance))
+	return fmt.Sprintf("its group replaced it after EC2's rebalance recommendation of %s", check.ClockTime(launch.Rebalance))
 }
 
 // lived is how long after its launch an instance ended, if EC2 says when.
-func lived(l facts.InstanceIndex, i *snapshot.Instance) string {
+func lived(l check.InstanceIndex, i *snapshot.Instance) string {
 	if i.StateReason.When.IsZero() {
 		return ""
 	}
 	return fmt.Sprintf(" %s after the launch", i.StateReason.When.Sub(l.Launches[i.ID].Started).Round(time.Second))
 }
 
-func takenLine(l facts.InstanceIndex, i *snapshot.Instance) string {
+func takenLine(l check.InstanceIndex, i *snapshot.Instance) string {
 	launch := l.Launches[i.ID]
 	parts := []string{i.State}
 	if code := i.StateReason.Code; code != "" {
 		parts = append(parts, code)
 	}
 	if !launch.Noticed.IsZero() {
-		parts = append(parts, "warned "+phrase.ClockTime(launch.Noticed))
+		parts = append(parts, "warned "+check.ClockTime(launch.Noticed))
 	}
 	if !launch.Rebalance.IsZero() {
-		parts = append(parts, "rebalance recommended "+phrase.ClockTime(launch.Rebalance))
+		parts = append(parts, "rebalance recommended "+check.ClockTime(launch.Rebalance))
 	}
 	for _, p := range []string{i.Type, i.Zone} {
 		if p != "" {
@@ -682,7 +678,7 @@ func takenLine(l facts.InstanceIndex, i *snapshot.Instance) string {
 		}
 	}
 	if cause := l.Activity[i.ID]; cause != "" {
-		parts = append(parts, phrase.Clip(cause))
+		parts = append(parts, check.Clip(cause))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -693,7 +689,7 @@ func BurstExceedsSubnet() check.Check {
 		Using(snapshot.AWSNode, snapshot.Unattached, snapshot.CreatorsOf)
 }
 
-func runBurstExceedsSubnet(s *facts.View) []finding.Finding {
+func runBurstExceedsSubnet(s *check.View) []check.Finding {
 	b := newBurstLook(s)
 	all, _ := spot.Bursts(historyOf(s))
 	worst := map[string]spotreport.Burst{}
@@ -713,7 +709,7 @@ func runBurstExceedsSubnet(s *facts.View) []finding.Finding {
 			worst[burst.Subnet], hit[burst.Subnet] = burst, of
 		}
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	told := map[string]bool{}
 	for _, id := range subnets {
 		f := b.judge(worst[id], hit[id])
@@ -728,7 +724,7 @@ func runBurstExceedsSubnet(s *facts.View) []finding.Finding {
 	}
 	covers = slices.DeleteFunc(covers, func(id string) bool { return told[id] })
 	if len(covers) > 0 || len(list) == 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: append(covers, s.Cluster.Name)})
+		list = append(list, check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: append(covers, s.Cluster.Name)})
 	}
 	return list
 }
@@ -750,7 +746,7 @@ func short(b spotreport.Burst) int {
 //	asked more, settings read, and the subnet is empty or EC2 said so   Fail, certain
 //	asked more, settings read, less free than one more node takes       Fail, likely
 //	asked more, else                                                    Fail, possible
-func (b *burstLook) judge(burst spotreport.Burst, of sufferers) finding.Finding {
+func (b *burstLook) judge(burst spotreport.Burst, of sufferers) check.Finding {
 	subnet := b.subnets[burst.Subnet]
 	covers := []string{burst.Subnet}
 	for _, group := range of.refused {
@@ -759,45 +755,45 @@ func (b *burstLook) judge(burst spotreport.Burst, of sufferers) finding.Finding 
 		}
 	}
 	if b.s.CNI == nil && b.s.Has(snapshot.AWSNode) && !b.s.Cluster.AutoMode {
-		return finding.Finding{Outcome: finding.Pass, Resource: burst.Subnet, Covers: covers, Evidence: []finding.Evidence{{What: b.s.Cluster.Name, Value: "has no aws-node: another plugin gives pods their addresses"}}}
+		return check.Finding{Outcome: check.Pass, Resource: burst.Subnet, Covers: covers, Evidence: []check.Evidence{{What: b.s.Cluster.Name, Value: "has no aws-node: another plugin gives pods their addresses"}}}
 	}
 	if !burst.HadKnown && burst.Total > 0 && burst.Demand > burst.Total {
 		burst.Had, burst.HadKnown = burst.Total, true
 	}
 	if !burst.HadKnown {
-		return finding.Finding{
-			Outcome: finding.Unknown, Resource: burst.Subnet, Covers: covers,
+		return check.Finding{
+			Outcome: check.Unknown, Resource: burst.Subnet, Covers: covers,
 			Blocked: []snapshot.Failure{{
 				Source: snapshot.LaunchHistory, Reason: snapshot.NotRead,
-				Message: fmt.Sprintf("the free addresses of %s before %s were not recorded", burst.Subnet, phrase.ClockTime(burst.Began)),
+				Message: fmt.Sprintf("the free addresses of %s before %s were not recorded", burst.Subnet, check.ClockTime(burst.Began)),
 			}},
 		}
 	}
-	evidence := []finding.Evidence{
-		{What: "Launches from " + phrase.ClockTime(burst.Began), Value: terms(burst)},
+	evidence := []check.Evidence{
+		{What: "Launches from " + check.ClockTime(burst.Began), Value: terms(burst)},
 		{What: burst.Subnet + " had", Value: fmt.Sprintf("%d of %d addresses before them, %d now", burst.Had, burst.Total, subnet.Free)},
 	}
 	if !burst.Exceeds() || burst.Launches < 2 || burst.Had < least(burst) {
-		return finding.Finding{Outcome: finding.Pass, Resource: burst.Subnet, Covers: covers, Evidence: evidence}
+		return check.Finding{Outcome: check.Pass, Resource: burst.Subnet, Covers: covers, Evidence: evidence}
 	}
 	settings := "not read: the plugin's defaults are assumed"
 	if b.s.CNI != nil {
 		settings = b.words()
 	}
-	f := finding.Finding{
-		Outcome: finding.Fail, Confidence: b.confidence(burst, of, subnet), Resource: burst.Subnet, Covers: covers, Instances: of.instances,
+	f := check.Finding{
+		Outcome: check.Fail, Confidence: b.confidence(burst, of, subnet), Resource: burst.Subnet, Covers: covers, Instances: of.instances,
 		Resources: append([]string{burst.Subnet}, burst.Nodegroups...),
-		Title:     phrase.Title("%d launches needed %d addresses, %s had %d", burst.Launches, burst.Demand, burst.Subnet, burst.Had),
+		Title:     check.Title("%d launches needed %d addresses, %s had %d", burst.Launches, burst.Demand, burst.Subnet, burst.Had),
 		Why: fmt.Sprintf("%s (%s, %s). Launched within %s by %s; the last ones get no addresses for pods.",
-			burst.Short(), subnet.CIDR, burst.Zone, lasted(burst), phrase.Some(burst.Nodegroups, 4)),
-		Evidence: append(evidence, finding.Evidence{What: "Settings of aws-node", Value: settings}),
-		Fix: finding.Fix{
+			burst.Short(), subnet.CIDR, burst.Zone, lasted(burst), check.Some(burst.Nodegroups, 4)),
+		Evidence: append(evidence, check.Evidence{What: "Settings of aws-node", Value: settings}),
+		Fix: check.Fix{
 			Text:    b.howToFit(burst),
 			Command: b.fewer(burst),
-			Console: link.VPC(b.s, "SubnetDetails:subnetId="+burst.Subnet),
+			Console: b.s.VPCLink("SubnetDetails:subnetId=" + burst.Subnet),
 		},
 	}
-	if facts.LeakedAddresses(b.s, burst.Subnet) < short(burst) {
+	if check.LeakedAddresses(b.s, burst.Subnet) < short(burst) {
 		f.NarrowedAfter = []checkid.ID{} // without the leak it would have been short of addresses too
 	}
 	return f
@@ -833,20 +829,20 @@ func terms(b spotreport.Burst) string {
 
 // lasted is how long a burst lasted, a minute at least.
 func lasted(b spotreport.Burst) string {
-	return phrase.Minutes(max(time.Minute, b.Last.Sub(b.Began).Round(time.Minute)))
+	return check.Minutes(max(time.Minute, b.Last.Sub(b.Began).Round(time.Minute)))
 }
 
 // burstLook is what bursts are judged with.
 type burstLook struct {
-	s        *facts.View
-	l        facts.InstanceIndex
+	s        *check.View
+	l        check.InstanceIndex
 	subnets  map[string]snapshot.Subnet
 	past     map[string]snapshot.Past
 	pending  map[string]bool
 	settings address.Settings
 }
 
-func newBurstLook(s *facts.View) *burstLook {
+func newBurstLook(s *check.View) *burstLook {
 	b := &burstLook{
 		s: s, l: s.Index(), subnets: map[string]snapshot.Subnet{}, past: map[string]snapshot.Past{}, pending: map[string]bool{},
 		settings: address.SettingsOf(s.CNI),
@@ -882,7 +878,7 @@ func (b *burstLook) suffered(burst spotreport.Burst) sufferers {
 	for _, id := range burst.IDs {
 		p := b.past[id]
 		switch {
-		case p.End == snapshot.Refused && b.s.Time.Sub(p.Started) <= facts.Counted:
+		case p.End == snapshot.Refused && b.s.Time.Sub(p.Started) <= check.Counted:
 			of.refused = append(of.refused, p.Group)
 		case b.pending[id] && (b.l.Nodes[id] != nil || !p.Registered.IsZero()):
 			of.instances = append(of.instances, id)
@@ -893,8 +889,8 @@ func (b *burstLook) suffered(burst spotreport.Burst) sufferers {
 	return of
 }
 
-func (b *burstLook) confidence(burst spotreport.Burst, of sufferers, subnet snapshot.Subnet) finding.Confidence {
-	smallest := facts.MostFirst
+func (b *burstLook) confidence(burst spotreport.Burst, of sufferers, subnet snapshot.Subnet) check.Confidence {
+	smallest := check.MostFirst
 	for _, t := range b.s.InstanceTypes {
 		if slices.ContainsFunc(burst.Terms, func(term spotreport.Term) bool { return term.Type == t.Name }) {
 			smallest = min(smallest, b.settings.AtStart(t).First)
@@ -902,13 +898,13 @@ func (b *burstLook) confidence(burst spotreport.Burst, of sufferers, subnet snap
 	}
 	switch {
 	case b.s.CNI == nil:
-		return finding.Possible
+		return check.Possible
 	case subnet.ID != "" && subnet.Free == 0, len(of.refused) > 0:
-		return finding.Certain
+		return check.Certain
 	case subnet.ID != "" && subnet.Free < smallest:
-		return finding.Likely
+		return check.Likely
 	}
-	return finding.Possible
+	return check.Possible
 }
 
 // words are the settings that count.

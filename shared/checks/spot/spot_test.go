@@ -10,7 +10,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/facts"
 	"rollcall/shared/node/spotreport"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -203,7 +202,7 @@ func TestTheCommandMakesTheBurstFit(t *testing.T) {
 		"the settings were not read": {251, func(s *snapshot.Snapshot) { checktest.Unread(snapshot.AWSNode)(s); s.CNI = nil }, ""},
 		"the type was not read":      {251, func(s *snapshot.Snapshot) { s.InstanceTypes = nil }, ""},
 	} {
-		view := facts.NewView(burst(test.had, test.change))
+		view := check.NewView(burst(test.had, test.change))
 		of := spotreport.Burst{Had: test.had, Terms: []spotreport.Term{{Type: "m5.4xlarge", Count: 8}}}
 		expect.Equal(t, name, newBurstLook(view).fewer(of), test.want)
 	}

@@ -12,13 +12,8 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/facts/zones"
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/launch"
-	"rollcall/shared/checks/link"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/node/scheduling"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
@@ -29,16 +24,16 @@ func Impaired() check.Check {
 		Using(snapshot.LaunchHistory, snapshot.Subnets)
 }
 
-func runZoneImpaired(s *facts.View) []finding.Finding {
+func runZoneImpaired(s *check.View) []check.Finding {
 	p := zones.ForView(s)
 	ours := used(p)
 	troubles := map[string]zoneTrouble{}
 	if s.Has(snapshot.LaunchHistory) {
 		troubles = troubled(s)
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	var well, unsaid []string
-	pass := finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name}
+	pass := check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name}
 	for _, z := range s.Zones {
 		t, seen := troubles[z.Name]
 		switch {
@@ -50,11 +45,11 @@ func runZoneImpaired(s *facts.View) []finding.Finding {
 			list = append(list, f)
 		case ours[z.Name] && seen:
 			f := impaired(p, z, t.describe(z.Name))
-			f.Confidence = finding.Likely
+			f.Confidence = check.Likely
 			f.Evidence = append(f.Evidence, t.evidence(z.Name))
 			list = append(list, f)
 		case ours[z.Name] && !slices.Contains([]string{"available", "information", "constrained", "impaired", "unavailable"}, z.State):
-			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: z.Name, Covers: []string{z.Name}, Blocked: []snapshot.Failure{{
+			list = append(list, check.Finding{Outcome: check.Unknown, Resource: z.Name, Covers: []string{z.Name}, Blocked: []snapshot.Failure{{
 				Source: snapshot.ZonesOf, Reason: snapshot.Broken, Message: fmt.Sprintf("EC2 reports %s as %q, which is unknown to Rollcall", z.Name, z.State),
 			}}})
 		case ours[z.Name] && !s.Has(snapshot.LaunchHistory):
@@ -62,12 +57,12 @@ func runZoneImpaired(s *facts.View) []finding.Finding {
 		default:
 			well = append(well, z.Name)
 			if ours[z.Name] {
-				pass.Evidence = append(pass.Evidence, finding.Evidence{What: z.Name, Value: stateOf(z)})
+				pass.Evidence = append(pass.Evidence, check.Evidence{What: z.Name, Value: stateOf(z)})
 			}
 		}
 	}
 	if len(unsaid) > 0 {
-		list = append(list, finding.Unread(s.Cluster.Name, unsaid, s.Why(snapshot.LaunchHistory)))
+		list = append(list, check.Unread(s.Cluster.Name, unsaid, s.Why(snapshot.LaunchHistory)))
 	}
 	if pass.Covers = well; len(well) > 0 {
 		list = append(list, pass)
@@ -93,18 +88,18 @@ func stateOf(z snapshot.Zone) string {
 	if len(z.Messages) == 0 {
 		return z.State
 	}
-	return z.State + ": " + phrase.Clip(strings.Join(z.Messages, "; "))
+	return z.State + ": " + check.Clip(strings.Join(z.Messages, "; "))
 }
 
-func impaired(p *zones.Zones, z snapshot.Zone, why string) finding.Finding {
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: z.Name, Covers: []string{z.Name}, Resources: []string{z.Name},
-		Title:    phrase.Title("%s (%s) looks impaired: not your configuration", z.Name, z.ID),
+func impaired(p *zones.Zones, z snapshot.Zone, why string) check.Finding {
+	f := check.Finding{
+		Outcome: check.Fail, Resource: z.Name, Covers: []string{z.Name}, Resources: []string{z.Name},
+		Title:    check.Title("%s (%s) looks impaired: not your configuration", z.Name, z.ID),
 		Why:      why,
-		Evidence: []finding.Evidence{{What: z.Name + " (" + z.ID + ")", Value: stateOf(z)}, nodesByZone(p)},
-		Fix: finding.Fix{
+		Evidence: []check.Evidence{{What: z.Name + " (" + z.ID + ")", Value: stateOf(z)}, nodesByZone(p)},
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Do not start with your configuration. Keep launches out of %s until it recovers, and do not replace what still works there; see https://health.aws.amazon.com.", z.Name),
-			Console: link.EC2(p.S, "Home:"),
+			Console: p.S.EC2Link("Home:"),
 		},
 	}
 	var ids []string
@@ -123,10 +118,10 @@ func NodegroupGap() check.Check {
 		snapshot.VolumesOf).Using(zoneUses()...)
 }
 
-func runNodegroupGap(s *facts.View) []finding.Finding {
+func runNodegroupGap(s *check.View) []check.Finding {
 	p := zones.ForView(s)
 	all := zones.VolumesOf(s)
-	var list []finding.Finding
+	var list []check.Finding
 	var uncovered []string
 	for i := range p.Sources {
 		r := &p.Sources[i]
@@ -147,7 +142,7 @@ func runNodegroupGap(s *facts.View) []finding.Finding {
 	return append(list, passing(p, well, all)...)
 }
 
-func gap(p *zones.Zones, r *zones.NodeSource, list []zones.VolumePlacement) finding.Finding {
+func gap(p *zones.Zones, r *zones.NodeSource, list []zones.VolumePlacement) check.Finding {
 	list = surest(p, list)
 	first := order(p, list)[0]
 	var names []string
@@ -160,10 +155,10 @@ func gap(p *zones.Zones, r *zones.NodeSource, list []zones.VolumePlacement) find
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: r.Name(), Covers: names,
+	f := check.Finding{
+		Outcome: check.Fail, Resource: r.Name(), Covers: names,
 		Resources: slices.Concat([]string{r.Name(), r.Group.Name}, names, volumesOf(list)),
-		Title:     phrase.Title("No node in %s for %s", first.Home.Zone(), first.Home.Short()),
+		Title:     check.Title("No node in %s for %s", first.Home.Zone(), first.Home.Short()),
 		Why:       fmt.Sprintf("%s is in %s; no node there (desired %d, spread over %d zones).", capital(first.Home.Words()), first.Home.Zone(), r.Group.Desired, inUse(p, r, names)),
 		Evidence:  evidence(p, list),
 		Fix:       cover(p, r),
@@ -173,19 +168,19 @@ func gap(p *zones.Zones, r *zones.NodeSource, list []zones.VolumePlacement) find
 	}
 	if first.Pod != nil {
 		f.Since = first.Pod.Since()
-		f.Why += fmt.Sprintf(" Pod %s has been waiting for it since %s.", first.Pod.Key(), phrase.ClockTime(first.Pod.Since()))
+		f.Why += fmt.Sprintf(" Pod %s has been waiting for it since %s.", first.Pod.Key(), check.ClockTime(first.Pod.Since()))
 	}
 	f.Why, f.Pods = f.Why+p.Unsaid(first)+zones.Others(first, len(list)-1), zones.PodsOf(list)
 	confidence := p.Strongest(list)
-	if confidence == finding.Certain && len(r.Zones) == 1 {
-		confidence = finding.Likely // an autoscaler may be about to grow it
+	if confidence == check.Certain && len(r.Zones) == 1 {
+		confidence = check.Likely // an autoscaler may be about to grow it
 	}
-	if confidence != finding.Certain {
+	if confidence != check.Certain {
 		f.Confidence = confidence
 	}
-	if confidence == finding.Advice {
+	if confidence == check.Advice {
 		// No node has to be started for what is unused.
-		f.Fix = finding.Fix{Text: fmt.Sprintf("No claim holds it. If it is needed, give %s a node in every zone; otherwise delete it (take a snapshot first).", r.Name()), Console: f.Fix.Console}
+		f.Fix = check.Fix{Text: fmt.Sprintf("No claim holds it. If it is needed, give %s a node in every zone; otherwise delete it (take a snapshot first).", r.Name()), Console: f.Fix.Console}
 	}
 	return f
 }
@@ -204,10 +199,10 @@ func inUse(p *zones.Zones, r *zones.NodeSource, needed []string) int {
 
 // cover is the desired count with which every zone of the group has a node. No
 // command ever exceeds the group's maximum.
-func cover(p *zones.Zones, r *zones.NodeSource) finding.Fix {
+func cover(p *zones.Zones, r *zones.NodeSource) check.Fix {
 	const lasting = " Permanently: one nodegroup per zone, as AWS advises for workloads with EBS volumes."
 	count, fit := r.Wanted()
-	fix := finding.Fix{Console: link.EC2(p.S, "AutoScalingGroupDetails:id="+url.PathEscape(r.Group.Name)+";view=details")}
+	fix := check.Fix{Console: p.S.EC2Link("AutoScalingGroupDetails:id=" + url.PathEscape(r.Group.Name) + ";view=details")}
 	empty := strings.Join(r.Empty(), ", ")
 	if !fit {
 		fix.Text = fmt.Sprintf("%s needs a desired count of %d to have a node in each of its zones (none in %s), and its maximum is %d: raise the maximum first.%s", r.Name(), count, empty, r.Most(), lasting)
@@ -218,7 +213,7 @@ func cover(p *zones.Zones, r *zones.NodeSource) finding.Fix {
 		fix.Text += " The cluster autoscaler may remove the node again once no pod needs it; the minimum keeps it."
 	}
 	fix.Text += lasting
-	a := &facts.Attempts{S: p.S}
+	a := &check.Attempts{S: p.S}
 	if r.Managed != nil {
 		fix.Command = launch.AWSCommand(a, "eks", "update-nodegroup-config", "--cluster-name", p.S.Cluster.Name, "--nodegroup-name", r.Managed.Name, "--scaling-config", fmt.Sprintf("desiredSize=%d", count))
 	} else {
@@ -251,7 +246,7 @@ type zoneTrouble struct {
 
 // troubled are the zones in which launches fail in several ways, and beside
 // which they do not.
-func troubled(s *facts.View) map[string]zoneTrouble {
+func troubled(s *check.View) map[string]zoneTrouble {
 	all := map[string]*zoneTrouble{}
 	joined := map[string]map[string]int{} // group to zone
 	failed := map[string]map[string]int{}
@@ -331,15 +326,15 @@ func zoneTroubleOf(h snapshot.Past) (kind string, bad bool) {
 }
 
 func (t zoneTrouble) describe(zone string) string {
-	return fmt.Sprintf("In the last hour %d launches failed in %s in %d ways that no setting explains, and %d became nodes there; in the other zones of %s %d did.", t.failed, zone, len(t.kinds), t.joined, phrase.Some(t.groups, 3), t.beside)
+	return fmt.Sprintf("In the last hour %d launches failed in %s in %d ways that no setting explains, and %d became nodes there; in the other zones of %s %d did.", t.failed, zone, len(t.kinds), t.joined, check.Some(t.groups, 3), t.beside)
 }
 
-func (t zoneTrouble) evidence(zone string) finding.Evidence {
+func (t zoneTrouble) evidence(zone string) check.Evidence {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(t.kinds)) {
 		parts = append(parts, fmt.Sprintf("%d %s", t.kinds[k], k))
 	}
-	return finding.Evidence{What: "Launches in " + zone, Value: strings.Join(parts, ", ")}
+	return check.Evidence{What: "Launches in " + zone, Value: strings.Join(parts, ", ")}
 }
 
 func PodUnschedulable() check.Check {
@@ -354,7 +349,7 @@ type stuck struct {
 	found []scheduling.Obstacle
 }
 
-func runPodUnschedulable(s *facts.View) []finding.Finding {
+func runPodUnschedulable(s *check.View) []check.Finding {
 	p := zones.ForView(s)
 	all := zones.VolumesOf(s)
 	byZone := map[string][]stuck{}
@@ -390,7 +385,7 @@ func runPodUnschedulable(s *facts.View) []finding.Finding {
 		}
 		// Else the volume is none of EBS: a disk of a node, or another driver's.
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	well, failed := []string{s.Cluster.Name}, []string(nil)
 	if len(apart) > 0 {
 		list, well = append(list, apartFinding(p, apart)), nil
@@ -406,14 +401,14 @@ func runPodUnschedulable(s *facts.View) []finding.Finding {
 	}
 	if len(lost) > 0 {
 		// In which zone they wait is not known: pods may wait in each of them.
-		return append(list, finding.Unread(s.Cluster.Name, well, unseenSources(p, lost)...))
+		return append(list, check.Unread(s.Cluster.Name, well, unseenSources(p, lost)...))
 	}
 	if len(failed) == len(p.Zones()) && len(failed) > 0 || len(well) == 0 {
 		return list
 	}
-	return append(list, finding.Finding{
-		Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well,
-		Evidence: []finding.Evidence{{What: "Waiting pods", Value: fmt.Sprintf("%d, none for the zone of its volume there", len(s.WaitingPods))}},
+	return append(list, check.Finding{
+		Outcome: check.Pass, Resource: s.Cluster.Name, Covers: well,
+		Evidence: []check.Evidence{{What: "Waiting pods", Value: fmt.Sprintf("%d, none for the zone of its volume there", len(s.WaitingPods))}},
 	})
 }
 
@@ -429,7 +424,7 @@ func zonesOf(homes []zones.VolumePlacement) [][]string {
 // and the zone that they ask for, are in different zones. Karpenter says of it
 // "topology.kubernetes.io/zone DoesNotExist": no zone is left of what it must satisfy
 // (sigs.k8s.io/karpenter pkg/scheduling/requirement.go).
-func apartFinding(p *zones.Zones, list []stuck) finding.Finding {
+func apartFinding(p *zones.Zones, list []stuck) check.Finding {
 	first := list[0]
 	var places []string
 	words := []any{"kubectl", "-n", first.pod.Namespace, "get", "pvc"}
@@ -438,20 +433,20 @@ func apartFinding(p *zones.Zones, list []stuck) finding.Finding {
 		_, claim, _ := strings.Cut(l.Home.Claim, "/")
 		words = append(words, claim)
 	}
-	f := finding.Finding{
-		Outcome: finding.Fail, Confidence: finding.Certain, Resource: first.pod.Key(), Covers: []string{p.S.Cluster.Name}, Since: first.pod.Since(),
-		Title: phrase.Title("%s: no node can have all of its volumes", first.pod.Key()),
+	f := check.Finding{
+		Outcome: check.Fail, Confidence: check.Certain, Resource: first.pod.Key(), Covers: []string{p.S.Cluster.Name}, Since: first.pod.Since(),
+		Title: check.Title("%s: no node can have all of its volumes", first.pod.Key()),
 		Why: fmt.Sprintf("Pod %s has been waiting since %s for %s. An EBS volume can be attached only in its own zone: no node, old or new, can have all of them.",
-			first.pod.Key(), phrase.ClockTime(first.pod.Since()), phrase.And(places)),
-		Fix: finding.Fix{
+			first.pod.Key(), check.ClockTime(first.pod.Since()), check.And(places)),
+		Fix: check.Fix{
 			Text:    "Move the volumes into one zone: snapshot those in the other zones, create volumes from the snapshots in the zone that you choose, and bind the claims to these. A StorageClass with volumeBindingMode WaitForFirstConsumer creates all volumes of a pod in the zone of its node.",
 			Command: shell.Command(words...),
-			Console: link.EC2(p.S, "VolumeDetails:volumeId="+first.homes[0].Home.ID),
+			Console: p.S.EC2Link("VolumeDetails:volumeId=" + first.homes[0].Home.ID),
 		},
 	}
 	if len(first.homes) == 1 {
-		f.Title = phrase.Title("%s requires another zone than its volume's", first.pod.Key())
-		f.Why = fmt.Sprintf("Pod %s has been waiting since %s for %s, and its node selector or affinity allows only other zones: no node can run it.", first.pod.Key(), phrase.ClockTime(first.pod.Since()), places[0])
+		f.Title = check.Title("%s requires another zone than its volume's", first.pod.Key())
+		f.Why = fmt.Sprintf("Pod %s has been waiting since %s for %s, and its node selector or affinity allows only other zones: no node can run it.", first.pod.Key(), check.ClockTime(first.pod.Since()), places[0])
 		f.Fix.Text = "Let the pod run in the zone of its volume, or move the volume into a zone that the pod allows (a new volume from a snapshot of it)."
 	}
 	for _, x := range list {
@@ -461,13 +456,13 @@ func apartFinding(p *zones.Zones, list []stuck) finding.Finding {
 		f.Pods = append(f.Pods, x.pod.Key())
 		f.Evidence = append(f.Evidence, waitsEvidence(p, x.pod))
 		for _, l := range x.homes {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: l.Home.ID, Value: placementText(p, l)})
+			f.Evidence = append(f.Evidence, check.Evidence{What: l.Home.ID, Value: placementText(p, l)})
 			f.Resources = append(f.Resources, l.Home.ID)
 		}
 	}
 	f.Evidence = append(f.Evidence, nodesByZone(p))
 	if n := len(list) - 1; n > 0 {
-		f.Why += fmt.Sprintf(" The same is true of %d more %s.", n, phrase.Plural(n, "pod", "pods"))
+		f.Why += fmt.Sprintf(" The same is true of %d more %s.", n, check.Plural(n, "pod", "pods"))
 	}
 	return f
 }
@@ -497,22 +492,22 @@ func tightest(homes []zones.VolumePlacement) zones.VolumePlacement {
 	return worst
 }
 
-func stuckFinding(p *zones.Zones, zone string, list []stuck) finding.Finding {
+func stuckFinding(p *zones.Zones, zone string, list []stuck) check.Finding {
 	first := list[0]
 	h := first.homes[slices.IndexFunc(first.homes, func(l zones.VolumePlacement) bool { return l.Home.Zones[0] == zone })]
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: zone, Covers: []string{zone}, Resources: []string{zone},
+	f := check.Finding{
+		Outcome: check.Fail, Resource: zone, Covers: []string{zone}, Resources: []string{zone},
 		Since: first.pod.Since(),
-		Title: phrase.Title("%s waits for a node in %s", first.pod.Key(), zone),
-		Why:   fmt.Sprintf("Pod %s has been waiting since %s: %s is in %s. %s.", first.pod.Key(), phrase.ClockTime(first.pod.Since()), h.Home.Words(), h.Home.Zone(), there(p, h, first)),
-		Fix: finding.Fix{
+		Title: check.Title("%s waits for a node in %s", first.pod.Key(), zone),
+		Why:   fmt.Sprintf("Pod %s has been waiting since %s: %s is in %s. %s.", first.pod.Key(), check.ClockTime(first.pod.Since()), h.Home.Words(), h.Home.Zone(), there(p, h, first)),
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Make room on a node in %s, or add one there. The command shows what the zone's nodes run.", zone),
 			Command: shell.Command("kubectl", "describe", "nodes", "-l", "topology.kubernetes.io/zone="+zone),
-			Console: link.EC2(p.S, "VolumeDetails:volumeId="+h.Home.ID),
+			Console: p.S.EC2Link("VolumeDetails:volumeId=" + h.Home.ID),
 		},
 	}
 	if p.Pools || p.PoolsUnread {
-		f.Confidence = finding.Possible
+		f.Confidence = check.Possible
 	}
 	for _, x := range list[:min(len(list), zones.MostPods)] {
 		f.Pods = append(f.Pods, x.pod.Key())
@@ -520,18 +515,18 @@ func stuckFinding(p *zones.Zones, zone string, list []stuck) finding.Finding {
 	const most = 10
 	for i, x := range list {
 		if i == most {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "More pods", Value: fmt.Sprint(len(list) - most)})
+			f.Evidence = append(f.Evidence, check.Evidence{What: "More pods", Value: fmt.Sprint(len(list) - most)})
 			break
 		}
 		f.Evidence = append(f.Evidence, waitsEvidence(p, x.pod))
 		for _, l := range x.homes {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: l.Home.ID, Value: placementText(p, l)})
+			f.Evidence = append(f.Evidence, check.Evidence{What: l.Home.ID, Value: placementText(p, l)})
 			f.Resources = append(f.Resources, l.Home.ID)
 		}
 	}
 	f.Evidence = append(append(f.Evidence, nodesByZone(p)), shiftsUnread(p)...)
 	if n := len(list) - 1; n > 0 {
-		f.Why += fmt.Sprintf(" %d more %s there.", n, phrase.Plural(n, "pod waits", "pods wait"))
+		f.Why += fmt.Sprintf(" %d more %s there.", n, check.Plural(n, "pod waits", "pods wait"))
 	}
 	return f
 }
@@ -543,12 +538,12 @@ func there(p *zones.Zones, h zones.VolumePlacement, x stuck) string {
 		var others []string
 		for _, o := range x.found {
 			if o.Kind != scheduling.VolumeElsewhere {
-				others = append(others, phrase.Clip(o.Text))
+				others = append(others, check.Clip(o.Text))
 			}
 		}
 		text := capital(h.Why)
 		if len(others) > 0 {
-			text += "; of the nodes in the zone the scheduler reports: " + phrase.Some(others, 3)
+			text += "; of the nodes in the zone the scheduler reports: " + check.Some(others, 3)
 		}
 		return text
 	}
@@ -560,17 +555,17 @@ func Shifted() check.Check {
 		Using(append(zoneUses(), snapshot.VolumesOf)...)
 }
 
-func runShifted(s *facts.View) []finding.Finding {
+func runShifted(s *check.View) []check.Finding {
 	p := zones.ForView(s)
-	pass := finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name}
-	var list []finding.Finding
+	pass := check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name}
+	var list []check.Finding
 	var away []string
 	for _, z := range p.Zones() {
 		if p.ShiftIn(z) != nil {
 			away = append(away, z)
 		}
 	}
-	unread := finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Blocked: p.ShiftsUnread()}
+	unread := check.Finding{Outcome: check.Unknown, Resource: s.Cluster.Name, Blocked: p.ShiftsUnread()}
 	for _, z := range p.Zones() {
 		x := p.ShiftIn(z)
 		switch {
@@ -582,7 +577,7 @@ func runShifted(s *facts.View) []finding.Finding {
 			h := impactOf(p, x, away)
 			if h.none() && !slices.ContainsFunc(x.Of, func(o snapshot.Shift) bool { return o.Kind != snapshot.PracticeRun }) {
 				pass.Covers = append(pass.Covers, z)
-				pass.Evidence = append(pass.Evidence, finding.Evidence{What: z, Value: describe(p, x.Of[0]) + "; nothing waits for the zone"})
+				pass.Evidence = append(pass.Evidence, check.Evidence{What: z, Value: describe(p, x.Of[0]) + "; nothing waits for the zone"})
 				continue
 			}
 			list = append(list, shiftedFinding(p, x, h))
@@ -605,13 +600,13 @@ type impact struct {
 	homes         []zones.VolumePlacement
 	// groups have no other zone, and fewer instances than they want.
 	groups     []string
-	confidence finding.Confidence
+	confidence check.Confidence
 }
 
 func (h impact) none() bool { return len(h.pods)+len(h.crowded)+len(h.homes)+len(h.groups) == 0 }
 
 func impactOf(p *zones.Zones, x *zones.Shift, away []string) impact {
-	h := impact{confidence: finding.Likely}
+	h := impact{confidence: check.Likely}
 	wanted := p.Wanted(away)
 	for i := range p.S.WaitingPods {
 		pod := &p.S.WaitingPods[i]
@@ -624,7 +619,7 @@ func impactOf(p *zones.Zones, x *zones.Shift, away []string) impact {
 			h.homes = append(h.homes, *l)
 		}
 		if keptOut(pod) && p.S.Has(snapshot.Nodes) && (x.Cluster || len(p.NodesIn[x.Zone]) == 0) && !p.CanCome([]string{x.Zone}, pod) {
-			h.confidence = finding.Certain
+			h.confidence = check.Certain
 		}
 	}
 	if len(h.pods) == 0 {
@@ -667,17 +662,17 @@ func crowded(pod *snapshot.WaitingPod) bool {
 	return len(scheduling.OfKind(list, scheduling.Cordoned)) > 0 && len(scheduling.OfKind(list, scheduling.TooSmall)) > 0
 }
 
-func shiftedFinding(p *zones.Zones, x *zones.Shift, h impact) finding.Finding {
+func shiftedFinding(p *zones.Zones, x *zones.Shift, h impact) check.Finding {
 	first := x.Of[0]
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: x.Zone, Covers: []string{x.Zone}, Resources: append([]string{x.Zone}, volumesOf(h.homes)...),
-		Confidence: finding.Advice, Since: first.Started,
-		Title: phrase.Title("%s is shifted away%s", x.Zone, until(first, " until %s")),
+	f := check.Finding{
+		Outcome: check.Fail, Resource: x.Zone, Covers: []string{x.Zone}, Resources: append([]string{x.Zone}, volumesOf(h.homes)...),
+		Confidence: check.Advice, Since: first.Started,
+		Title: check.Title("%s is shifted away%s", x.Zone, until(first, " until %s")),
 		Why:   fmt.Sprintf("%s moves %s away from %s (%s)%s: %s.", capital(kind(first)), target(p, first), x.Zone, first.ZoneID, since(first), effects(x)),
 		Fix:   shiftFix(p, first),
 	}
 	if !h.none() {
-		if f.Confidence = h.confidence; f.Confidence == finding.Certain {
+		if f.Confidence = h.confidence; f.Confidence == check.Certain {
 			f.Confidence = ""
 		}
 	}
@@ -688,25 +683,25 @@ func shiftedFinding(p *zones.Zones, x *zones.Shift, h impact) finding.Finding {
 	switch {
 	case len(h.pods) > 0:
 		pod := h.pods[0]
-		f.Title, f.Since = phrase.Title("%s waits for %s, which is shifted away", pod.Key(), x.Zone), pod.Since()
+		f.Title, f.Since = check.Title("%s waits for %s, which is shifted away", pod.Key(), x.Zone), pod.Since()
 		what := "requires that zone"
 		if i := slices.IndexFunc(h.homes, func(l zones.VolumePlacement) bool { return slices.Contains(l.Home.Pods, pod) }); i >= 0 {
 			what = "needs " + h.homes[i].Home.Words() + ", which is there"
 		}
-		f.Why += fmt.Sprintf(" Pod %s has been waiting since %s and %s.", pod.Key(), phrase.ClockTime(pod.Since()), what)
+		f.Why += fmt.Sprintf(" Pod %s has been waiting since %s and %s.", pod.Key(), check.ClockTime(pod.Since()), what)
 	case len(h.crowded) > 0:
 		pod := h.crowded[0]
-		f.Title, f.Since = phrase.Title("%s has no room while %s is shifted away", pod.Key(), x.Zone), pod.Since()
-		f.Why += fmt.Sprintf(" Pod %s has been waiting since %s: %s there %s cordoned, and the others have no room for it.", pod.Key(), phrase.ClockTime(pod.Since()), nodes(x.Cordoned()), phrase.Plural(x.Cordoned(), "is", "are"))
+		f.Title, f.Since = check.Title("%s has no room while %s is shifted away", pod.Key(), x.Zone), pod.Since()
+		f.Why += fmt.Sprintf(" Pod %s has been waiting since %s: %s there %s cordoned, and the others have no room for it.", pod.Key(), check.ClockTime(pod.Since()), nodes(x.Cordoned()), check.Plural(x.Cordoned(), "is", "are"))
 	case len(h.groups) > 0:
-		f.Title = phrase.Title("%s cannot launch: %s is shifted away", h.groups[0], x.Zone)
-		f.Why += fmt.Sprintf(" %s %s no other zone, and fewer instances than desired.", phrase.Some(h.groups, 3), phrase.Plural(len(h.groups), "has", "have"))
+		f.Title = check.Title("%s cannot launch: %s is shifted away", h.groups[0], x.Zone)
+		f.Why += fmt.Sprintf(" %s %s no other zone, and fewer instances than desired.", check.Some(h.groups, 3), check.Plural(len(h.groups), "has", "have"))
 	case len(h.homes) > 0:
-		f.Title = phrase.Title("%s is in %s, which is shifted away", h.homes[0].Home.Short(), x.Zone)
+		f.Title = check.Title("%s is in %s, which is shifted away", h.homes[0].Home.Short(), x.Zone)
 		f.Why += fmt.Sprintf(" %s is there, and no node can come. No pod is waiting for it now.", capital(h.homes[0].Home.Words()))
 	}
 	if n := len(waiting) - 1; n > 0 {
-		f.Why += fmt.Sprintf(" %d more %s.", n, phrase.Plural(n, "pod waits", "pods wait"))
+		f.Why += fmt.Sprintf(" %d more %s.", n, check.Plural(n, "pod waits", "pods wait"))
 	}
 	for _, pod := range waiting[:min(len(waiting), zones.MostPods)] {
 		f.Pods = append(f.Pods, pod.Key())
@@ -715,38 +710,38 @@ func shiftedFinding(p *zones.Zones, x *zones.Shift, h impact) finding.Finding {
 	return f
 }
 
-func shiftEvidence(p *zones.Zones, x *zones.Shift, h impact, waiting []*snapshot.WaitingPod) (out []finding.Evidence) {
+func shiftEvidence(p *zones.Zones, x *zones.Shift, h impact, waiting []*snapshot.WaitingPod) (out []check.Evidence) {
 	const most = 10
 	for _, o := range x.Of[:min(len(x.Of), most)] {
-		out = append(out, finding.Evidence{What: cmp.Or(o.ID, "Autoshift"), Value: describe(p, o)})
+		out = append(out, check.Evidence{What: cmp.Or(o.ID, "Autoshift"), Value: describe(p, o)})
 	}
 	for _, pod := range waiting[:min(len(waiting), most)] {
 		out = append(out, waitsEvidence(p, pod))
 	}
 	for _, l := range h.homes[:min(len(h.homes), most)] {
-		out = append(out, finding.Evidence{What: l.Home.ID, Value: placementText(p, l)})
+		out = append(out, check.Evidence{What: l.Home.ID, Value: placementText(p, l)})
 	}
 	out = append(out, nodesByZone(p))
 	for _, r := range x.Sources[:min(len(x.Sources), most)] {
-		out = append(out, finding.Evidence{What: "Group " + r.Group.Name, Value: words(*r)})
+		out = append(out, check.Evidence{What: "Group " + r.Group.Name, Value: words(*r)})
 	}
 	return out
 }
 
-func nodes(n int) string { return fmt.Sprintf("%d %s", n, phrase.Plural(n, "node", "nodes")) }
+func nodes(n int) string { return fmt.Sprintf("%d %s", n, check.Plural(n, "node", "nodes")) }
 
 // effects are what the shift does there (sources in package zones and snapshot).
 func effects(x *zones.Shift) string {
 	var parts []string
 	if n := x.Cordoned(); x.Cluster && n > 0 {
-		parts = append(parts, nodes(n)+" there "+phrase.Plural(n, "is", "are")+" cordoned")
+		parts = append(parts, nodes(n)+" there "+check.Plural(n, "is", "are")+" cordoned")
 	}
 	var names []string
 	for _, r := range x.Sources {
 		names = append(names, r.Name())
 	}
 	if names = append(names, x.Pools...); len(names) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s nothing there", phrase.Some(names, 3), phrase.Plural(len(names), "launches", "launch")))
+		parts = append(parts, fmt.Sprintf("%s %s nothing there", check.Some(names, 3), check.Plural(len(names), "launches", "launch")))
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "its nodes there accept no new pods")
@@ -788,29 +783,29 @@ func until(s snapshot.Shift, format string) string {
 	return fmt.Sprintf(format, day(s.Expires))
 }
 
-func day(t time.Time) string { return t.UTC().Format(phrase.DayAndMinute) + " UTC" }
+func day(t time.Time) string { return t.UTC().Format(check.DayAndMinute) + " UTC" }
 
 func describe(p *zones.Zones, s snapshot.Shift) string {
 	text := strings.TrimSuffix(kind(s), ",") + " of " + target(p, s) + " away from " + s.ZoneID + since(s)
 	if s.Comment != "" {
-		text += ": " + phrase.Clip(s.Comment)
+		text += ": " + check.Clip(s.Comment)
 	}
 	return text
 }
 
 // shiftFix says who ends the shift, and when. The command reads: ending a shift puts load
 // on a zone that may not be well.
-func shiftFix(p *zones.Zones, s snapshot.Shift) finding.Fix {
+func shiftFix(p *zones.Zones, s snapshot.Shift) check.Fix {
 	const meanwhile = " Raising a desired count brings no node to the zone meanwhile; what has no volume there can run in the other zones."
-	fix := finding.Fix{Console: link.Cluster(p.S), Command: command.AWS(p.S, "arc-zonal-shift list-zonal-shifts", "--status", "ACTIVE")}
+	fix := check.Fix{Console: p.S.ClusterLink(), Command: p.S.AWSCommand("arc-zonal-shift list-zonal-shifts", "--status", "ACTIVE")}
 	switch s.Kind {
 	case snapshot.Autoshift:
 		fix.Text = "AWS ends it once the zone has recovered; see https://health.aws.amazon.com." + meanwhile
-		fix.Command = command.AWS(p.S, "arc-zonal-shift list-autoshifts", "--status", "ACTIVE")
+		fix.Command = p.S.AWSCommand("arc-zonal-shift list-autoshifts", "--status", "ACTIVE")
 	case snapshot.PracticeRun:
 		fix.Text = fmt.Sprintf("It ends by itself at %s. What waits now would wait in an outage of the zone, too: give it room, or its volumes, in the other zones.", day(s.Expires))
 	default:
-		fix.Text = fmt.Sprintf("Ask whoever started it whether the zone has recovered. Once it has, cancel the shift (%s), or let it expire at %s.", command.AWS(p.S, "arc-zonal-shift cancel-zonal-shift", "--zonal-shift-id", s.ID), day(s.Expires)) + meanwhile
+		fix.Text = fmt.Sprintf("Ask whoever started it whether the zone has recovered. Once it has, cancel the shift (%s), or let it expire at %s.", p.S.AWSCommand("arc-zonal-shift cancel-zonal-shift", "--zonal-shift-id", s.ID), day(s.Expires)) + meanwhile
 	}
 	return fix
 }
@@ -829,10 +824,10 @@ func zoneUses() []snapshot.Source {
 	)
 }
 
-func runVolumeStranded(s *facts.View) []finding.Finding {
+func runVolumeStranded(s *check.View) []check.Finding {
 	p := zones.ForView(s)
 	all := zones.VolumesOf(s)
-	var list []finding.Finding
+	var list []check.Finding
 	var well []string
 	for _, z := range p.Zones() {
 		var stranded, unseen []zones.VolumePlacement
@@ -849,7 +844,7 @@ func runVolumeStranded(s *facts.View) []finding.Finding {
 		case len(stranded) > 0:
 			list = append(list, strandedFinding(p, z, stranded))
 		case len(unseen) > 0:
-			list = append(list, finding.Unread(z, []string{z}, whyUnseen(unseen)...))
+			list = append(list, check.Unread(z, []string{z}, whyUnseen(unseen)...))
 		default:
 			well = append(well, z)
 		}
@@ -871,16 +866,16 @@ func whyUnseen(list []zones.VolumePlacement) []snapshot.Failure {
 // so that what closes an incident is the evidence of its own zone. Where a node
 // is only on its way nothing is said, neither good nor bad: it may never join,
 // and an incident closes when one is there.
-func passing(p *zones.Zones, names []string, all []zones.VolumePlacement) []finding.Finding {
+func passing(p *zones.Zones, names []string, all []zones.VolumePlacement) []check.Finding {
 	if len(names) == 0 && len(all) == 0 && len(p.Zones()) == 0 {
 		names = []string{p.S.Cluster.Name} // no zone is known, and no volume
 	}
-	var list []finding.Finding
+	var list []check.Finding
 	for _, z := range names {
 		if slices.ContainsFunc(all, func(l zones.VolumePlacement) bool { return l.Awaited && slices.Contains(l.Home.Zones, z) }) {
 			continue
 		}
-		f := finding.Finding{Outcome: finding.Pass, Resource: p.S.Cluster.Name, Covers: []string{z}}
+		f := check.Finding{Outcome: check.Pass, Resource: p.S.Cluster.Name, Covers: []string{z}}
 		volumes := 0
 		for _, l := range all {
 			if slices.Contains(l.Home.Zones, z) {
@@ -888,32 +883,32 @@ func passing(p *zones.Zones, names []string, all []zones.VolumePlacement) []find
 			}
 		}
 		if volumes > 0 {
-			f.Evidence = []finding.Evidence{{What: z, Value: fmt.Sprintf("%s, %d %s", p.StandsIn(z), volumes, phrase.Plural(volumes, "volume", "volumes"))}}
+			f.Evidence = []check.Evidence{{What: z, Value: fmt.Sprintf("%s, %d %s", p.StandsIn(z), volumes, check.Plural(volumes, "volume", "volumes"))}}
 		}
 		list = append(list, f)
 	}
 	return list
 }
 
-func strandedFinding(p *zones.Zones, zone string, list []zones.VolumePlacement) finding.Finding {
+func strandedFinding(p *zones.Zones, zone string, list []zones.VolumePlacement) check.Finding {
 	list = surest(p, list)
 	first := order(p, list)[0]
 	confidence := p.Strongest(list)
-	f := finding.Finding{
-		Outcome: finding.Fail, Resource: zone, Covers: []string{zone},
+	f := check.Finding{
+		Outcome: check.Fail, Resource: zone, Covers: []string{zone},
 		Resources: append([]string{zone}, volumesOf(list)...),
-		Title:     phrase.Title("No node can come to %s for %s", zone, first.Home.Short()),
+		Title:     check.Title("No node can come to %s for %s", zone, first.Home.Short()),
 		Why:       fmt.Sprintf("%s is in %s; no node is there, and none can come: %s.", capital(first.Home.Words()), first.Home.Zone(), first.Why),
-		Fix: finding.Fix{
+		Fix: check.Fix{
 			Text:    fmt.Sprintf("Give the cluster a nodegroup with a subnet in %s (the command lists them)%s. AWS advises one nodegroup per zone for workloads with EBS volumes.", zone, suited(first)),
-			Command: command.AWS(p.S, "ec2 describe-subnets", "--filters", "Name=availability-zone,Values="+zone, inVPC(p.S)),
-			Console: link.EC2(p.S, "VolumeDetails:volumeId="+first.Home.ID),
+			Command: p.S.AWSCommand("ec2 describe-subnets", "--filters", "Name=availability-zone,Values="+zone, inVPC(p.S)),
+			Console: p.S.EC2Link("VolumeDetails:volumeId=" + first.Home.ID),
 		},
 	}
-	if confidence != finding.Certain {
+	if confidence != check.Certain {
 		f.Confidence = confidence
 	}
-	if confidence == finding.Advice {
+	if confidence == check.Advice {
 		f.Fix.Text = "No claim holds it. Delete it if it is not needed (take a snapshot first), or leave it: it costs its size."
 		f.Fix.Command = ""
 	}
@@ -930,7 +925,7 @@ func suited(l zones.VolumePlacement) string {
 }
 
 // inVPC is the filter by the cluster's VPC, where that is known.
-func inVPC(s *facts.View) []string {
+func inVPC(s *check.View) []string {
 	if s.Cluster.VPC == "" {
 		return nil
 	}
@@ -951,7 +946,7 @@ const coverZones = "cover-zones"
 
 // order puts first what is surest, and of that what waits longest.
 func order(p *zones.Zones, list []zones.VolumePlacement) []zones.VolumePlacement {
-	order := []finding.Confidence{finding.Certain, finding.Likely, finding.Possible, finding.Advice}
+	order := []check.Confidence{check.Certain, check.Likely, check.Possible, check.Advice}
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b zones.VolumePlacement) int {
 		return cmp.Or(
@@ -980,15 +975,15 @@ func volumesOf(list []zones.VolumePlacement) []string {
 
 // evidence is what a person would look up: the volumes, the pods, the nodes by
 // zone, and the groups.
-func evidence(p *zones.Zones, list []zones.VolumePlacement) []finding.Evidence {
+func evidence(p *zones.Zones, list []zones.VolumePlacement) []check.Evidence {
 	const most = 10
-	var out []finding.Evidence
+	var out []check.Evidence
 	for i, l := range order(p, list) {
 		if i == most {
-			out = append(out, finding.Evidence{What: "More volumes", Value: fmt.Sprint(len(list) - most)})
+			out = append(out, check.Evidence{What: "More volumes", Value: fmt.Sprint(len(list) - most)})
 			break
 		}
-		out = append(out, finding.Evidence{What: l.Home.ID, Value: placementText(p, l)})
+		out = append(out, check.Evidence{What: l.Home.ID, Value: placementText(p, l)})
 	}
 	for _, l := range list {
 		for _, pod := range l.Home.Pods {
@@ -1000,23 +995,23 @@ func evidence(p *zones.Zones, list []zones.VolumePlacement) []finding.Evidence {
 	}
 	out = append(out, nodesByZone(p))
 	for _, r := range p.Sources {
-		out = append(out, finding.Evidence{What: "Group " + r.Group.Name, Value: words(r)})
+		out = append(out, check.Evidence{What: "Group " + r.Group.Name, Value: words(r)})
 	}
 	out = append(out, p.PoolEvidence()...)
 	if p.Pools && !p.PoolsKnown {
-		out = append(out, finding.Evidence{What: "Beside groups", Value: "Karpenter or Auto Mode launches nodes too; their limits were not read"})
+		out = append(out, check.Evidence{What: "Beside groups", Value: "Karpenter or Auto Mode launches nodes too; their limits were not read"})
 	}
 	out = append(out, shiftsUnread(p)...)
 	if p.PoolsUnread {
-		out = append(out, finding.Evidence{What: "Not seen", Value: "nodes beside those of the groups: neither nodes nor instances could be read"})
+		out = append(out, check.Evidence{What: "Not seen", Value: "nodes beside those of the groups: neither nodes nor instances could be read"})
 	}
 	return out
 }
 
 // shiftsUnread says that zones may be shifted away from, where that was not read.
-func shiftsUnread(p *zones.Zones) (out []finding.Evidence) {
+func shiftsUnread(p *zones.Zones) (out []check.Evidence) {
 	for _, f := range p.ShiftsUnread() {
-		out = append(out, finding.Evidence{What: "Not checked", Value: fmt.Sprintf("zone/shifted, %s (%s: %s)", f.Source, f.Reason, f.Call)})
+		out = append(out, check.Evidence{What: "Not checked", Value: fmt.Sprintf("zone/shifted, %s (%s: %s)", f.Source, f.Reason, f.Call)})
 	}
 	return out
 }
@@ -1041,12 +1036,12 @@ func placementText(p *zones.Zones, l zones.VolumePlacement) string {
 	return text + ", detached"
 }
 
-func waitsEvidence(p *zones.Zones, pod *snapshot.WaitingPod) finding.Evidence {
-	return finding.Evidence{What: "Pod " + pod.Key(), Value: fmt.Sprintf("waiting since %s: %s", phrase.ClockTime(pod.Since()), cmp.Or(phrase.Clip(pod.Scheduled.Message), "the scheduler reports nothing"))}
+func waitsEvidence(p *zones.Zones, pod *snapshot.WaitingPod) check.Evidence {
+	return check.Evidence{What: "Pod " + pod.Key(), Value: fmt.Sprintf("waiting since %s: %s", check.ClockTime(pod.Since()), cmp.Or(check.Clip(pod.Scheduled.Message), "the scheduler reports nothing"))}
 }
 
 // nodesByZone counts nodes: "us-east-1a 1, us-east-1b 1, us-east-1c 0".
-func nodesByZone(p *zones.Zones) finding.Evidence {
+func nodesByZone(p *zones.Zones) check.Evidence {
 	var parts []string
 	for _, z := range p.Zones() {
 		here := slices.DeleteFunc(slices.Clone(p.NodesIn[z]), func(s zones.Node) bool { return s.Coming })
@@ -1056,7 +1051,7 @@ func nodesByZone(p *zones.Zones) finding.Evidence {
 	if !p.S.Has(snapshot.Nodes) {
 		what = "Instances by zone"
 	}
-	return finding.Evidence{What: what, Value: strings.Join(parts, ", ")}
+	return check.Evidence{What: what, Value: strings.Join(parts, ", ")}
 }
 
 // words are what a group is set to.

@@ -10,7 +10,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -147,7 +146,7 @@ func TestNoCommandExceedsTheMaximum(t *testing.T) {
 		for desired := 0; desired <= most; desired++ {
 			s := threeZones(group(func(g *snapshot.Group) { g.Max, g.Desired = most, desired }), func(s *snapshot.Snapshot) { s.Nodegroups[0].Max = most })
 			for _, r := range checktest.EvalOne(t, NodegroupGap(), s) {
-				if r.Outcome != finding.Fail {
+				if r.Outcome != check.Fail {
 					continue
 				}
 				want := max(desired, 2) + 1
@@ -258,7 +257,7 @@ func TestPodsThatWait(t *testing.T) {
 func TestPassSaysWhichNodes(t *testing.T) {
 	says := func(s *snapshot.Snapshot) string {
 		for _, r := range checktest.EvalOne(t, NodegroupGap(), s) {
-			if r.Outcome == finding.Pass && len(r.Covers) == 1 && r.Covers[0] == zoneC && len(r.Evidence) == 1 && r.Evidence[0].What == zoneC {
+			if r.Outcome == check.Pass && len(r.Covers) == 1 && r.Covers[0] == zoneC && len(r.Evidence) == 1 && r.Evidence[0].What == zoneC {
 				return r.Evidence[0].Value
 			}
 		}
@@ -648,7 +647,7 @@ func TestShiftedIsTheCause(t *testing.T) {
 	s = threeZones(shiftedAway(zoneC, "", snapshot.PersonsShift), checktest.Unread(snapshot.ZonalShifts))
 	s.Shifts = nil
 	r = checktest.Failed(t, NodegroupGap(), s)
-	if r.Confidence != finding.Likely {
+	if r.Confidence != check.Likely {
 		t.Errorf("confidence %q without shifts, want likely", r.Confidence)
 	}
 	expect.Equal(t, "not checked", checktest.Value(t, r, "Not checked"), "zone/shifted, zonal shifts (denied: test:Read zonal shifts)")

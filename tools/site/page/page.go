@@ -186,20 +186,20 @@ func sure(c check.Check) string {
 // detectedBy tells which function finds it, and when.
 func detectedBy(c check.Check) string {
 	var list []string
-	if c.AtLaunch && c.IsWatchedBy(check.JoinCheck) {
+	if c.AtLaunch && c.IsWatchedBy(catalog.JoinCheck) {
 		list = append(list, "launch-watch within seconds of the launch")
 	}
 	for _, d := range catalog.Detectors() {
 		if !c.IsWatchedBy(d) {
 			continue
 		}
-		list = append(list, map[check.Detector]string{
-			check.JoinCheck:      "join-check when a launch is late",
-			check.Sweep:          "join-check's sweep every five minutes, whether or not an instance fails to join",
-			check.NodegroupWatch: "nodegroup-watch when a nodegroup changes, and every five minutes",
-			check.SubnetWatch:    "subnet-watch every five minutes",
-			check.ZoneWatch:      "zone-watch every five minutes, and when a nodegroup changes",
-			check.SpotReport:     "spot-report every hour",
+		list = append(list, map[catalog.Detector]string{
+			catalog.JoinCheck:      "join-check when a launch is late",
+			catalog.Sweep:          "join-check's sweep every five minutes, whether or not an instance fails to join",
+			catalog.NodegroupWatch: "nodegroup-watch when a nodegroup changes, and every five minutes",
+			catalog.SubnetWatch:    "subnet-watch every five minutes",
+			catalog.ZoneWatch:      "zone-watch every five minutes, and when a nodegroup changes",
+			catalog.SpotReport:     "spot-report every hour",
 		}[d])
 	}
 	return "Found by " + strings.Join(list, "; by ") + "."
@@ -208,15 +208,15 @@ func detectedBy(c check.Check) string {
 // urgent is incident.Severity in words.
 func urgent(c check.Check) string {
 	switch {
-	case c.Proof == check.Impossible:
+	case c.Proof == catalog.Impossible:
 		return "Critical: it is about instances that are gone."
-	case c.Breaks == check.Launching:
+	case c.Breaks == catalog.Launching:
 		return "Critical: the group gets no instances."
-	case c.Breaks == check.Addresses:
+	case c.Breaks == catalog.Addresses:
 		return "A warning while it is only foreseen, critical once launches or nodes are affected."
-	case c.Breaks == check.Pods:
+	case c.Breaks == catalog.Pods:
 		return "Critical while pods wait for it, else a warning."
-	case c.Breaks == check.Managed:
+	case c.Breaks == catalog.Managed:
 		return "A warning, critical once new instances do not become Ready."
 	}
 	if c.Confidence == checks.Certain {
@@ -228,11 +228,11 @@ func urgent(c check.Check) string {
 // ends tells what closes its incident.
 func ends(c check.Check) string {
 	switch c.Proof {
-	case check.ByPassing:
+	case catalog.ByPassing:
 		return "The incident closes when the check passes."
-	case check.ByPassingUnmet:
+	case catalog.ByPassingUnmet:
 		return "The incident closes when the check passes; if launches were affected, when a new node has joined."
-	case check.Impossible:
+	case catalog.Impossible:
 		return "The incident closes when later launches join."
 	}
 	return "The incident closes when the check passes and a new node has joined."

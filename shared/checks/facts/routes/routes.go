@@ -8,18 +8,16 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/phrase"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 
 // Scope is a snapshot's scope, sorted into what the route checks judge.
 type Scope struct {
-	S      *facts.View
+	S      *check.View
 	Net    *path.Network
-	starts *facts.BootConfig
+	starts *check.BootConfig
 	// PendingBySubnet are the running instances of the scope by subnet that have not
 	// joined and could have; those that are Ready nodes are not in it: nothing
 	// keeps them from joining.
@@ -33,16 +31,16 @@ type Scope struct {
 	Ready  map[string]bool
 	Tables []Table
 	// Unreadable are the Unknowns: what of the scope cannot be judged at all.
-	Unreadable []finding.Finding
+	Unreadable []check.Finding
 }
 
 // ForView returns the scope by route table.
-func ForView(s *facts.View) *Scope {
-	return facts.Derive(s, "routes", func(s *facts.View) *Scope { return NewScope(s, s.Scope.Subnets) })
+func ForView(s *check.View) *Scope {
+	return check.Derive(s, "routes", func(s *check.View) *Scope { return NewScope(s, s.Scope.Subnets) })
 }
 
 // NewScope sorts the given subnets, beside those of the scope's instances.
-func NewScope(s *facts.View, subnets []string) *Scope {
+func NewScope(s *check.View, subnets []string) *Scope {
 	c := &Scope{
 		S: s, Net: s.Network(), starts: s.Boot(), Ready: s.Ready(),
 		PendingBySubnet: map[string][]*snapshot.Instance{}, RunningBySubnet: map[string][]*snapshot.Instance{}, TerminatedBySubnet: map[string][]*snapshot.Instance{},
@@ -106,14 +104,14 @@ func (c *Scope) asking(l Table) *snapshot.Failure {
 func (c *Scope) place() []string {
 	if !c.S.Has(snapshot.Instances) {
 		if len(c.S.Scope.Instances) > 0 {
-			c.Unreadable = append(c.Unreadable, finding.Unread(c.S.Cluster.Name, slices.Clone(c.S.Scope.Instances), c.S.Why(snapshot.Instances)))
+			c.Unreadable = append(c.Unreadable, check.Unread(c.S.Cluster.Name, slices.Clone(c.S.Scope.Instances), c.S.Why(snapshot.Instances)))
 		}
 		return nil
 	}
 	var subnets []string
 	suspects, well := c.S.Pending()
 	for _, i := range suspects {
-		subnet := facts.SubnetOf(c.S, i)
+		subnet := check.SubnetOf(c.S, i)
 		if subnet == "" {
 			continue
 		}
@@ -152,12 +150,12 @@ func (c *Scope) readyNode(l Table) string {
 }
 
 func (c *Scope) cannot(id string, f snapshot.Failure) {
-	c.Unreadable = append(c.Unreadable, finding.Unread(id, []string{id}, f))
+	c.Unreadable = append(c.Unreadable, check.Unread(id, []string{id}, f))
 }
 
 // Stranded are the instances of the scope in the table's subnets that have not
 // joined: those that wait, and those that ended meanwhile.
-func (c *Scope) Stranded(subnets []string) []string { return facts.IDs(c.waiting(subnets)) }
+func (c *Scope) Stranded(subnets []string) []string { return check.IDs(c.waiting(subnets)) }
 
 func (c *Scope) waiting(subnets []string) []*snapshot.Instance {
 	var list []*snapshot.Instance
@@ -169,7 +167,7 @@ func (c *Scope) waiting(subnets []string) []*snapshot.Instance {
 }
 
 // Each judges every table, and adds what cannot be judged.
-func (c *Scope) Each(judge func(*Scope, Table) finding.Finding) []finding.Finding {
+func (c *Scope) Each(judge func(*Scope, Table) check.Finding) []check.Finding {
 	list := slices.Clone(c.Unreadable)
 	for _, l := range c.Tables {
 		list = append(list, judge(c, l))
@@ -219,7 +217,7 @@ func (c *Scope) shared(l Table) bool {
 // Doubt is why a table may be well although no way can be seen; empty for none.
 func (c *Scope) Doubt(l Table) string {
 	if ways := l.elsewhere(); len(ways) > 0 {
-		return fmt.Sprintf("a proxy or shared endpoints may be behind %s", phrase.Some(ways, 2))
+		return fmt.Sprintf("a proxy or shared endpoints may be behind %s", check.Some(ways, 2))
 	}
 	if c.shared(l) {
 		return fmt.Sprintf("%s is another account's, whose endpoints cannot be seen from this one", l.Table.VPC)
@@ -264,7 +262,7 @@ func (c *Scope) Counter(l Table) string {
 // accused: what became of its launches decides, and as long as none tells it
 // is Unknown. A launch that joined speaks for it, unless one that began later
 // is overdue.
-func (c *Scope) Exempt(l Table, doubt string) (finding.Finding, bool) {
+func (c *Scope) Exempt(l Table, doubt string) (check.Finding, bool) {
 	launches := c.S.Index()
 	joined := c.S.Ready()
 	ids := l.IDs()
@@ -286,10 +284,10 @@ func (c *Scope) Exempt(l Table, doubt string) (finding.Finding, bool) {
 	}
 	switch {
 	case !overdue.IsZero() && !well.After(overdue):
-		return finding.Finding{}, false
+		return check.Finding{}, false
 	case witness != "":
 		f := l.Pass()
-		f.Evidence = []finding.Evidence{{What: witness, Value: "is a Ready node, with no visible route to the internet: " + doubt}}
+		f.Evidence = []check.Evidence{{What: witness, Value: "is a Ready node, with no visible route to the internet: " + doubt}}
 		return f, true
 	}
 	return BeyondView(l, path.Way{
@@ -303,7 +301,7 @@ func (c *Scope) Exempt(l Table, doubt string) (finding.Finding, bool) {
 func (c *Scope) Endpointed(vpc string) []path.Service {
 	var list []path.Service
 	for _, service := range path.Needed() {
-		if slices.ContainsFunc(c.Net.Endpoints(vpc, service), facts.There) {
+		if slices.ContainsFunc(c.Net.Endpoints(vpc, service), check.There) {
 			list = append(list, service)
 		}
 	}
@@ -329,30 +327,30 @@ func Rows(routes []snapshot.Route) string {
 
 // Evidence is what a person would have looked up for a table: the table, how
 // the subnets came by it, the subnets, and the path to each service.
-func (l Table) Evidence() []finding.Evidence {
+func (l Table) Evidence() []check.Evidence {
 	const limit = 5
-	list := []finding.Evidence{{What: "Routes of " + l.Table.ID, Value: Rows(l.Table.Routes)}}
+	list := []check.Evidence{{What: "Routes of " + l.Table.ID, Value: Rows(l.Table.Routes)}}
 	for i, s := range l.Subnets {
 		if i == limit {
-			list = append(list, finding.Evidence{What: "Subnets", Value: fmt.Sprintf("and %d more", len(l.Subnets)-limit)})
+			list = append(list, check.Evidence{What: "Subnets", Value: fmt.Sprintf("and %d more", len(l.Subnets)-limit)})
 			break
 		}
 		how := "associated with " + l.Table.ID
 		if !slices.Contains(l.Table.Subnets, s.ID) {
 			how = fmt.Sprintf("no association of its own: uses the main table of %s", s.VPC)
 		}
-		list = append(list, finding.Evidence{
+		list = append(list, check.Evidence{
 			What:  s.ID,
 			Value: fmt.Sprintf("%s, %s, %d free addresses; %s", s.CIDR, s.Zone, s.Free, how),
 		})
 	}
-	return append(list, facts.Walked(l.Paths)...)
+	return append(list, check.Walked(l.Paths)...)
 }
 
 // Table is the subnets of the scope that share a route table and whatever else decides
 // about their ways, and so every path to what their nodes need.
 type Table struct {
-	S       *facts.View
+	S       *check.View
 	Table   path.Table
 	Subnets []snapshot.Subnet
 	Paths   []path.Path
@@ -448,9 +446,9 @@ func (l Table) API() path.Path {
 func (l Table) Proven() bool { return l.ReadyNode != "" && l.API().Means == path.ByInternet }
 
 // Works is the Pass of a table whose way is proven.
-func (l Table) Works() finding.Finding {
+func (l Table) Works() check.Finding {
 	f := l.Pass()
-	f.Evidence = []finding.Evidence{{What: l.ReadyNode, Value: "is a Ready node and reaches the API, although no working path is visible"}}
+	f.Evidence = []check.Evidence{{What: l.ReadyNode, Value: "is a Ready node and reaches the API, although no working path is visible"}}
 	return f
 }
 
@@ -459,10 +457,10 @@ func Rowless(w path.Way) bool { return w.Row.Target.Kind == "" }
 
 // BeyondView is the Unknown for paths that leave what is read. Where a Ready node
 // speaks for them, they work all the same.
-func BeyondView(l Table, w path.Way) finding.Finding {
+func BeyondView(l Table, w path.Way) check.Finding {
 	if l.ReadyNode != "" {
 		f := l.Pass()
-		f.Evidence = []finding.Evidence{{What: l.ReadyNode, Value: fmt.Sprintf("is a Ready node, on a path that cannot be followed beyond %s", w.At)}}
+		f.Evidence = []check.Evidence{{What: l.ReadyNode, Value: fmt.Sprintf("is a Ready node, on a path that cannot be followed beyond %s", w.At)}}
 		return f
 	}
 	blocked := snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead}
@@ -470,26 +468,26 @@ func BeyondView(l Table, w path.Way) finding.Finding {
 		blocked = l.S.Why(w.Unread)
 	}
 	blocked.Message = fmt.Sprintf("%s: %s", w.At, w.Reason)
-	return finding.Finding{
-		Outcome: finding.Unknown, Resource: w.At, Covers: l.IDs(), Resources: w.Resources(),
-		Title:   phrase.Title("%s: path cannot be followed beyond %s", phrase.Subject(l.IDs(), "subnet"), w.At),
+	return check.Finding{
+		Outcome: check.Unknown, Resource: w.At, Covers: l.IDs(), Resources: w.Resources(),
+		Title:   check.Title("%s: path cannot be followed beyond %s", check.Subject(l.IDs(), "subnet"), w.At),
 		Why:     w.String(),
 		Blocked: []snapshot.Failure{blocked},
 	}
 }
 
 // Pass is the Pass of a table: what wins, so that a closed incident can show it.
-func (l Table) Pass() finding.Finding {
-	value := "no internet needed: endpoints for " + phrase.And(path.Names(l.Inside()))
+func (l Table) Pass() check.Finding {
+	value := "no internet needed: endpoints for " + check.And(path.Names(l.Inside()))
 	if len(l.Outside()) > 0 {
 		value = Rows(l.Table.Routes)
 		if !Rowless(l.Internet) {
 			value = path.Row(l.Internet.Row)
 		}
 	}
-	return finding.Finding{
-		Outcome: finding.Pass, Resource: l.Table.ID, Covers: l.IDs(),
-		Evidence: []finding.Evidence{{What: l.Table.ID, Value: value}},
+	return check.Finding{
+		Outcome: check.Pass, Resource: l.Table.ID, Covers: l.IDs(),
+		Evidence: []check.Evidence{{What: l.Table.ID, Value: value}},
 	}
 }
 

@@ -10,9 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/checks/facts"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/phrase"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 )
@@ -40,7 +38,7 @@ type Node struct {
 
 // Zones are the nodes of a cluster by zone, and what launches them.
 type Zones struct {
-	S       *facts.View
+	S       *check.View
 	NodesIn map[string][]Node
 	Sources []NodeSource
 	// Pools reports whether something else than groups launches nodes too (Karpenter,
@@ -52,9 +50,9 @@ type Zones struct {
 }
 
 // ForView returns the nodes of the cluster by zone, and what launches them.
-func ForView(s *facts.View) *Zones { return facts.Derive(s, "zones", newZoneView) }
+func ForView(s *check.View) *Zones { return check.Derive(s, "zones", newZoneView) }
 
-func newZoneView(s *facts.View) *Zones {
+func newZoneView(s *check.View) *Zones {
 	p := &Zones{S: s, NodesIn: map[string][]Node{}, Pools: s.Cluster.AutoMode || len(s.NodePools) > 0, PoolsKnown: poolZonesKnown(s)}
 	p.PoolsUnread = !s.Has(snapshot.Nodes) && !s.Has(snapshot.Instances)
 	of := map[string]string{} // instance to group
@@ -187,7 +185,7 @@ func Counts(s *snapshot.Snapshot) (volumes, pods int, volumesKnown, podsKnown bo
 		return 0, 0, false, false
 	}
 	waiting := map[string]bool{}
-	for _, l := range VolumesOf(facts.NewView(s)) {
+	for _, l := range VolumesOf(check.NewView(s)) {
 		if l.Home.Held == HeldNo || l.State != Gap && l.State != Stranded {
 			continue
 		}
@@ -385,7 +383,7 @@ func (p *Zones) failing() map[string]map[string]string {
 	}
 	for _, t := range p.S.Attempts().List {
 		if !t.Unsure {
-			note(t.Group, t.Zone, fmt.Sprintf("%s, %s", cmp.Or(string(t.Verdict.Class), t.Status), phrase.ClockTime(t.At)))
+			note(t.Group, t.Zone, fmt.Sprintf("%s, %s", cmp.Or(string(t.Verdict.Class), t.Status), check.ClockTime(t.At)))
 		}
 	}
 	if !p.S.Has(snapshot.LaunchHistory) {
@@ -401,7 +399,7 @@ func (p *Zones) failing() map[string]map[string]string {
 		if h.End != snapshot.NotJoined && h.End != snapshot.Refused || p.S.Time.Sub(h.Started) > ImpairedWindow || h.Started.Before(joined[h.Group+"/"+h.Zone]) {
 			continue
 		}
-		note(h.Group, h.Zone, fmt.Sprintf("%s, %s", cmp.Or(string(h.Cause), string(h.End)), phrase.ClockTime(h.Started)))
+		note(h.Group, h.Zone, fmt.Sprintf("%s, %s", cmp.Or(string(h.Cause), string(h.End)), check.ClockTime(h.Started)))
 	}
 	return all
 }
@@ -418,9 +416,9 @@ func Stopped(g snapshot.Group) bool {
 // poolZonesKnown reports whether the NodePools were read, and of each of them where it
 // launches. EKS Auto Mode has NodePools too; where there are none, though nodes say
 // that something launches beside the groups, nothing is known of it.
-func poolZonesKnown(s *facts.View) bool {
+func poolZonesKnown(s *check.View) bool {
 	return s.Has(snapshot.NodePoolsOf) && len(s.NodePools) > 0 && !slices.ContainsFunc(s.NodePools, func(p snapshot.NodePool) bool {
-		_, known := facts.PoolSubnets(s, p)
+		_, known := check.PoolSubnets(s, p)
 		return !p.Deleting && !known
 	})
 }
@@ -441,7 +439,7 @@ func (p *Zones) poolFor(zones []string, pod *snapshot.WaitingPod) string {
 
 // poolLaunches reports whether a NodePool has a subnet in one of the zones.
 func (p *Zones) poolLaunches(pool snapshot.NodePool, zones []string) bool {
-	subnets, _ := facts.PoolSubnets(p.S, pool)
+	subnets, _ := check.PoolSubnets(p.S, pool)
 	return slices.ContainsFunc(subnets, func(n snapshot.ZonedSubnet) bool { return slices.Contains(zones, n.Zone) })
 }
 
@@ -449,10 +447,10 @@ func (p *Zones) poolLaunches(pool snapshot.NodePool, zones []string) bool {
 const mostPools = 10
 
 // PoolEvidence is where the NodePools launch, as far as that is known.
-func (p *Zones) PoolEvidence() []finding.Evidence {
-	var out []finding.Evidence
+func (p *Zones) PoolEvidence() []check.Evidence {
+	var out []check.Evidence
 	for _, pool := range p.S.NodePools[:min(len(p.S.NodePools), mostPools)] {
-		subnets, known := facts.PoolSubnets(p.S, pool)
+		subnets, known := check.PoolSubnets(p.S, pool)
 		if !known {
 			continue
 		}
@@ -464,7 +462,7 @@ func (p *Zones) PoolEvidence() []finding.Evidence {
 		if len(zones) == 0 {
 			value = "launches nowhere: its class has no subnet in an allowed zone"
 		}
-		out = append(out, finding.Evidence{What: "NodePool " + pool.Name, Value: value})
+		out = append(out, check.Evidence{What: "NodePool " + pool.Name, Value: value})
 	}
 	return out
 }
@@ -670,9 +668,9 @@ func Others(first VolumePlacement, n int) string {
 		return ""
 	}
 	if first.Home.Held == HeldUnknown {
-		return fmt.Sprintf(" %d more %s such tags.", n, phrase.Plural(n, "volume there has", "volumes there have"))
+		return fmt.Sprintf(" %d more %s such tags.", n, check.Plural(n, "volume there has", "volumes there have"))
 	}
-	return fmt.Sprintf(" The same is true of %d more %s.", n, phrase.Plural(n, "volume", "volumes"))
+	return fmt.Sprintf(" The same is true of %d more %s.", n, check.Plural(n, "volume", "volumes"))
 }
 
 // StandsIn says how many nodes are in a zone, and how many come.
@@ -687,10 +685,10 @@ func (p *Zones) StandsIn(zone string) string {
 	}
 	text := "no node there"
 	if here > 0 {
-		text = fmt.Sprintf("%d %s there", here, phrase.Plural(here, "node", "nodes"))
+		text = fmt.Sprintf("%d %s there", here, check.Plural(here, "node", "nodes"))
 	}
 	if come > 0 {
-		text += fmt.Sprintf(", %d on %s way", come, phrase.Plural(come, "its", "their"))
+		text += fmt.Sprintf(", %d on %s way", come, check.Plural(come, "its", "their"))
 	}
 	return text
 }
@@ -907,8 +905,8 @@ type VolumePlacement struct {
 }
 
 // VolumesOf are the cluster's volumes, and what serves each.
-func VolumesOf(s *facts.View) []VolumePlacement {
-	return facts.Derive(s, "volumes", func(s *facts.View) []VolumePlacement { return slices.Clip(ForView(s).volumePlacements()) })
+func VolumesOf(s *check.View) []VolumePlacement {
+	return check.Derive(s, "volumes", func(s *check.View) []VolumePlacement { return slices.Clip(ForView(s).volumePlacements()) })
 }
 
 // volumePlacements judges every volume of the cluster.
@@ -1071,13 +1069,13 @@ func (p *Zones) stays(r *NodeSource, zones []string) string {
 func (p *Zones) whyNone(h home, pod *snapshot.WaitingPod, refused int, reason string, idle []string) string {
 	text := ""
 	if refused > 0 {
-		text = fmt.Sprintf("%d %s there, but %s cannot run on %s: %s", refused, phrase.Plural(refused, "node is", "nodes are"), pod.Key(), phrase.Plural(refused, "it", "them"), reason)
+		text = fmt.Sprintf("%d %s there, but %s cannot run on %s: %s", refused, check.Plural(refused, "node is", "nodes are"), pod.Key(), check.Plural(refused, "it", "them"), reason)
 	}
 	switch {
 	case len(idle) > 0 && text != "":
-		return text + "; " + phrase.Some(idle, 2)
+		return text + "; " + check.Some(idle, 2)
 	case len(idle) > 0:
-		return phrase.Some(idle, 2)
+		return check.Some(idle, 2)
 	case text != "":
 		return text
 	}
@@ -1096,31 +1094,31 @@ func (r NodeSource) Wanted() (count int, fit bool) {
 }
 
 // Confidence is how surely something is wrong for a volume without a node.
-func (p *Zones) Confidence(l VolumePlacement) finding.Confidence {
-	c := finding.Possible
+func (p *Zones) Confidence(l VolumePlacement) check.Confidence {
+	c := check.Possible
 	switch {
 	case l.Home.Held == HeldNo:
-		return finding.Advice
+		return check.Advice
 	case len(l.Home.Pods) > 0 && l.Pod != nil:
-		c = finding.Certain
+		c = check.Certain
 		if len(scheduling.OfKind(scheduling.Obstacles(l.Pod.Scheduled.Message), scheduling.VolumeElsewhere)) == 0 {
-			c = finding.Likely // it waits for something else too
+			c = check.Likely // it waits for something else too
 		}
 	case l.Home.Held == heldBound:
-		c = finding.Likely
+		c = check.Likely
 	}
-	if c == finding.Certain && (p.Pools && !p.PoolsKnown || p.PoolsUnread || l.unsure || !p.S.Has(snapshot.Nodes) || len(p.ShiftsUnread()) > 0) {
-		c = finding.Likely
+	if c == check.Certain && (p.Pools && !p.PoolsKnown || p.PoolsUnread || l.unsure || !p.S.Has(snapshot.Nodes) || len(p.ShiftsUnread()) > 0) {
+		c = check.Likely
 	}
-	if p.PoolsUnread && c == finding.Likely {
-		c = finding.Possible
+	if p.PoolsUnread && c == check.Likely {
+		c = check.Possible
 	}
 	return c
 }
 
 // Strongest is the strongest of the confidences.
-func (p *Zones) Strongest(list []VolumePlacement) finding.Confidence {
-	order := []finding.Confidence{finding.Certain, finding.Likely, finding.Possible, finding.Advice}
+func (p *Zones) Strongest(list []VolumePlacement) check.Confidence {
+	order := []check.Confidence{check.Certain, check.Likely, check.Possible, check.Advice}
 	best := len(order) - 1
 	for _, l := range list {
 		best = min(best, slices.Index(order, p.Confidence(l)))

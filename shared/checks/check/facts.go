@@ -1,4 +1,4 @@
-package facts
+package check
 
 import (
 	"cmp"
@@ -12,8 +12,6 @@ import (
 
 	"rollcall/shared/access/denial"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/path"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/node/autolog"
@@ -271,32 +269,32 @@ const mostLogLines = 3
 
 // LogEvidence is what EKS Auto Mode logged of NodeClaims and instances, or why that is
 // not known. It is empty where the logs were not to be read.
-func LogEvidence(s *snapshot.Snapshot, names ...string) []finding.Evidence {
+func LogEvidence(s *snapshot.Snapshot, names ...string) []Evidence {
 	l := s.AutoModeLogs
 	if l == nil || !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(l.Names, name) }) {
 		return nil
 	}
-	var list []finding.Evidence
+	var list []Evidence
 	var told []string
 	for _, r := range l.Records {
 		if slices.Contains(told, r.Text) || !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.Names, name) }) {
 			continue
 		}
 		if told = append(told, r.Text); len(told) > mostLogLines {
-			list = append(list, finding.Evidence{What: "More", Value: "the logs of EKS Auto Mode have other lines about it"})
+			list = append(list, Evidence{What: "More", Value: "the logs of EKS Auto Mode have other lines about it"})
 			break
 		}
-		list = append(list, finding.Evidence{What: "Log of EKS Auto Mode (" + component(r.Type) + ")", Value: fmt.Sprintf("%s %s: %s", phrase.ClockTime(r.At), r.Level, r.Text)})
+		list = append(list, Evidence{What: "Log of EKS Auto Mode (" + component(r.Type) + ")", Value: fmt.Sprintf("%s %s: %s", ClockTime(r.At), r.Level, r.Text)})
 	}
 	return append(list, unreadLogs(s, len(list) > 0)...)
 }
 
 // unreadLogs says where logs go that Rollcall does not read, and that those which were read
 // say nothing.
-func unreadLogs(s *snapshot.Snapshot, found bool) []finding.Evidence {
+func unreadLogs(s *snapshot.Snapshot, found bool) []Evidence {
 	l := s.AutoModeLogs
-	about := func(value string) []finding.Evidence {
-		return []finding.Evidence{{What: "Logs of EKS Auto Mode", Value: value}}
+	about := func(value string) []Evidence {
+		return []Evidence{{What: "Logs of EKS Auto Mode", Value: value}}
 	}
 	f, failed := s.Failures[snapshot.AutoModeLogsOf]
 	switch {
@@ -305,19 +303,19 @@ func unreadLogs(s *snapshot.Snapshot, found bool) []finding.Evidence {
 	case len(l.Deliveries) == 0:
 		return about("they are not delivered: what its Karpenter, IPAM and storage log about this is unknown")
 	}
-	var list []finding.Evidence
+	var list []Evidence
 	var read []string
 	for _, d := range l.Deliveries {
 		what := "Logs of EKS Auto Mode (" + component(d.Type) + ")"
 		switch {
 		case d.Group == "":
-			list = append(list, finding.Evidence{What: what, Value: "go to " + d.Destination + ", which Rollcall does not read"})
+			list = append(list, Evidence{What: what, Value: "go to " + d.Destination + ", which Rollcall does not read"})
 		case d.Unnamed:
-			list = append(list, finding.Evidence{What: what, Value: fmt.Sprintf("go to the log group %s, which the setting autoModeLogs does not name", d.Group)})
+			list = append(list, Evidence{What: what, Value: fmt.Sprintf("go to the log group %s, which the setting autoModeLogs does not name", d.Group)})
 		case d.Gone:
-			list = append(list, finding.Evidence{What: what, Value: fmt.Sprintf("go to the log group %s, which does not exist", d.Group)})
+			list = append(list, Evidence{What: what, Value: fmt.Sprintf("go to the log group %s, which does not exist", d.Group)})
 		case d.Failure != nil:
-			list = append(list, finding.Evidence{What: what, Value: fmt.Sprintf("in the log group %s, not read: %s", d.Group, failure(*d.Failure))})
+			list = append(list, Evidence{What: what, Value: fmt.Sprintf("in the log group %s, not read: %s", d.Group, failure(*d.Failure))})
 		default:
 			read = append(read, component(d.Type))
 		}
@@ -639,7 +637,7 @@ func Cidrs(ranges []netip.Prefix) string {
 	if len(names) == 0 {
 		return "none"
 	}
-	return phrase.Some(names, 10)
+	return Some(names, 10)
 }
 
 // mostClaims is the number of instances whose NodeClaims are quoted: in a burst
@@ -649,7 +647,7 @@ const mostClaims = 3
 // ClaimEvidence is what Karpenter or EKS Auto Mode says of instances that it
 // launched: the conditions of their NodeClaims, as they are or as they were when
 // they were last seen, and that it ended those that did not register.
-func ClaimEvidence(s *snapshot.Snapshot, instances []string) []finding.Evidence {
+func ClaimEvidence(s *snapshot.Snapshot, instances []string) []Evidence {
 	claims := map[string]snapshot.NodeClaim{}
 	for _, c := range s.NodeClaims {
 		if c.Instance != "" {
@@ -664,7 +662,7 @@ func ClaimEvidence(s *snapshot.Snapshot, instances []string) []finding.Evidence 
 	for i := range s.Instances {
 		of[s.Instances[i].ID] = &s.Instances[i]
 	}
-	var list []finding.Evidence
+	var list []Evidence
 	var names []string // of instances and NodeClaims that are quoted
 	told := 0
 	for _, id := range instances {
@@ -676,13 +674,13 @@ func ClaimEvidence(s *snapshot.Snapshot, instances []string) []finding.Evidence 
 		names = append(names, id)
 		if c, is := claims[id]; is {
 			names = append(names, c.Name)
-			list = append(list, finding.Evidence{What: "NodeClaim " + c.Name, Value: claimSays(c)})
+			list = append(list, Evidence{What: "NodeClaim " + c.Name, Value: claimSays(c)})
 		} else if l.Claim != nil {
 			names = append(names, l.Claim.Name)
-			list = append(list, finding.Evidence{What: "NodeClaim " + l.Claim.Name, Value: claimSays(*l.Claim) + "; that was its state at " + phrase.ClockTime(l.ClaimSeen) + ", before it was deleted"})
+			list = append(list, Evidence{What: "NodeClaim " + l.Claim.Name, Value: claimSays(*l.Claim) + "; that was its state at " + ClockTime(l.ClaimSeen) + ", before it was deleted"})
 		}
 		if span, timedOut := TimedOut(of[id], l.Started); timedOut {
-			list = append(list, finding.Evidence{What: "End of " + id, Value: fmt.Sprintf(
+			list = append(list, Evidence{What: "End of " + id, Value: fmt.Sprintf(
 				"%s after its launch: Karpenter terminates an instance whose node has not registered 15 minutes after its NodeClaim was created, and deletes the NodeClaim", span)})
 		}
 		if len(list) > before {
@@ -705,12 +703,12 @@ func claimSays(c snapshot.NodeClaim) string {
 			text = "not " + step
 		}
 		if !o.Since.IsZero() {
-			text += " since " + phrase.ClockTime(o.Since)
+			text += " since " + ClockTime(o.Since)
 		}
 		if o.Status != "True" {
 			text += ": " + o.Reason
 			if o.Message != "" {
-				text += " (" + phrase.Clip(strings.TrimSuffix(o.Message, ".")) + ")"
+				text += " (" + Clip(strings.TrimSuffix(o.Message, ".")) + ")"
 			}
 		}
 		parts = append(parts, text)

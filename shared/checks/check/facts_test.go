@@ -1,4 +1,4 @@
-package facts
+package check
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/node/autolog"
 	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
@@ -26,7 +25,7 @@ func logged(texts ...string) *snapshot.AutoModeLogs {
 
 func TestLogEvidence(t *testing.T) {
 	const what, whole = "Log of EKS Auto Mode (compute)", "Logs of EKS Auto Mode"
-	line := func(value string) finding.Evidence { return finding.Evidence{What: what, Value: value} }
+	line := func(value string) Evidence { return Evidence{What: what, Value: value} }
 	with := func(change func(*snapshot.AutoModeLogs)) *snapshot.AutoModeLogs {
 		l := logged()
 		change(l)
@@ -41,23 +40,23 @@ func TestLogEvidence(t *testing.T) {
 		logs    *snapshot.AutoModeLogs
 		failure *snapshot.Failure
 		names   []string
-		want    []finding.Evidence
+		want    []Evidence
 	}{
 		"nobody was to look":    {nil, nil, []string{"gpu-a"}, nil},
 		"of another NodeClaim":  {logged("no"), nil, []string{"web-a"}, nil},
-		"a line":                {logged("no"), nil, []string{"gpu-a"}, []finding.Evidence{line("14:48:00 UTC ERROR: no")}},
-		"the same again":        {logged("no", "no", "late"), nil, []string{"gpu-a"}, []finding.Evidence{line("14:48:00 UTC ERROR: no"), line("14:48:02 UTC ERROR: late")}},
-		"more than three":       {logged("1", "2", "3", "4", "5"), nil, []string{"gpu-a"}, []finding.Evidence{line("14:48:00 UTC ERROR: 1"), line("14:48:01 UTC ERROR: 2"), line("14:48:02 UTC ERROR: 3"), {What: "More", Value: "the logs of EKS Auto Mode have other lines about it"}}},
-		"nothing of the other":  {logged("no"), nil, []string{"i-1"}, []finding.Evidence{{What: whole, Value: "no warning and no error about it in the delivered ones (compute)"}}},
-		"nothing that was read": {with(func(l *snapshot.AutoModeLogs) { l.Cut = true }), nil, []string{"i-1"}, []finding.Evidence{{What: whole, Value: "no warning and no error about it in the delivered ones (compute), as far as they were read"}}},
+		"a line":                {logged("no"), nil, []string{"gpu-a"}, []Evidence{line("14:48:00 UTC ERROR: no")}},
+		"the same again":        {logged("no", "no", "late"), nil, []string{"gpu-a"}, []Evidence{line("14:48:00 UTC ERROR: no"), line("14:48:02 UTC ERROR: late")}},
+		"more than three":       {logged("1", "2", "3", "4", "5"), nil, []string{"gpu-a"}, []Evidence{line("14:48:00 UTC ERROR: 1"), line("14:48:01 UTC ERROR: 2"), line("14:48:02 UTC ERROR: 3"), {What: "More", Value: "the logs of EKS Auto Mode have other lines about it"}}},
+		"nothing of the other":  {logged("no"), nil, []string{"i-1"}, []Evidence{{What: whole, Value: "no warning and no error about it in the delivered ones (compute)"}}},
+		"nothing that was read": {with(func(l *snapshot.AutoModeLogs) { l.Cut = true }), nil, []string{"i-1"}, []Evidence{{What: whole, Value: "no warning and no error about it in the delivered ones (compute), as far as they were read"}}},
 		"nobody has them": {with(func(l *snapshot.AutoModeLogs) { l.Deliveries = nil }), nil, []string{"gpu-a"},
-			[]finding.Evidence{{What: whole, Value: "they are not delivered: what its Karpenter, IPAM and storage log about this is unknown"}}},
-		"the list is late": {with(func(l *snapshot.AutoModeLogs) { l.Deliveries = nil }), late, []string{"gpu-a"}, []finding.Evidence{{What: whole, Value: "not read: logs:DescribeDeliveries, timed out"}}},
-		"in a bucket":      {one(func(d *snapshot.LogDelivery) { d.Group = "" }), nil, []string{"gpu-a"}, []finding.Evidence{{What: "Logs of EKS Auto Mode (compute)", Value: "go to arn, which Rollcall does not read"}}},
-		"not named":        {one(func(d *snapshot.LogDelivery) { d.Unnamed = true }), nil, []string{"gpu-a"}, []finding.Evidence{{What: "Logs of EKS Auto Mode (compute)", Value: "go to the log group group, which the setting autoModeLogs does not name"}}},
-		"gone":             {one(func(d *snapshot.LogDelivery) { d.Gone = true }), nil, []string{"gpu-a"}, []finding.Evidence{{What: "Logs of EKS Auto Mode (compute)", Value: "go to the log group group, which does not exist"}}},
+			[]Evidence{{What: whole, Value: "they are not delivered: what its Karpenter, IPAM and storage log about this is unknown"}}},
+		"the list is late": {with(func(l *snapshot.AutoModeLogs) { l.Deliveries = nil }), late, []string{"gpu-a"}, []Evidence{{What: whole, Value: "not read: logs:DescribeDeliveries, timed out"}}},
+		"in a bucket":      {one(func(d *snapshot.LogDelivery) { d.Group = "" }), nil, []string{"gpu-a"}, []Evidence{{What: "Logs of EKS Auto Mode (compute)", Value: "go to arn, which Rollcall does not read"}}},
+		"not named":        {one(func(d *snapshot.LogDelivery) { d.Unnamed = true }), nil, []string{"gpu-a"}, []Evidence{{What: "Logs of EKS Auto Mode (compute)", Value: "go to the log group group, which the setting autoModeLogs does not name"}}},
+		"gone":             {one(func(d *snapshot.LogDelivery) { d.Gone = true }), nil, []string{"gpu-a"}, []Evidence{{What: "Logs of EKS Auto Mode (compute)", Value: "go to the log group group, which does not exist"}}},
 		"refused": {one(func(d *snapshot.LogDelivery) { d.Type, d.Failure = autolog.IPAM, refused }), refused, []string{"gpu-a"},
-			[]finding.Evidence{{What: "Logs of EKS Auto Mode (IPAM)", Value: "in the log group group, not read: logs:FilterLogEvents, denied, AccessDeniedException"}}},
+			[]Evidence{{What: "Logs of EKS Auto Mode (IPAM)", Value: "in the log group group, not read: logs:FilterLogEvents, denied, AccessDeniedException"}}},
 	} {
 		s := &snapshot.Snapshot{AutoModeLogs: tt.logs}
 		if tt.failure != nil {
@@ -114,18 +113,18 @@ func TestClaimEvidence(t *testing.T) {
 	for name, tt := range map[string]struct {
 		s    snapshot.Snapshot
 		ids  []string
-		want []finding.Evidence
+		want []Evidence
 	}{
-		"its NodeClaim":     {snapshot.Snapshot{NodeClaims: []snapshot.NodeClaim{unregistered("gpu-a", "i-1"), unregistered("gpu-b", "")}}, []string{"i-1", "i-2"}, []finding.Evidence{{What: "NodeClaim gpu-a", Value: says}}},
-		"no conditions":     {snapshot.Snapshot{NodeClaims: []snapshot.NodeClaim{{Name: "gpu-a", Instance: "i-1"}}}, []string{"i-1"}, []finding.Evidence{{What: "NodeClaim gpu-a", Value: "has no conditions yet"}}},
+		"its NodeClaim":     {snapshot.Snapshot{NodeClaims: []snapshot.NodeClaim{unregistered("gpu-a", "i-1"), unregistered("gpu-b", "")}}, []string{"i-1", "i-2"}, []Evidence{{What: "NodeClaim gpu-a", Value: says}}},
+		"no conditions":     {snapshot.Snapshot{NodeClaims: []snapshot.NodeClaim{{Name: "gpu-a", Instance: "i-1"}}}, []string{"i-1"}, []Evidence{{What: "NodeClaim gpu-a", Value: "has no conditions yet"}}},
 		"of no NodeClaim":   {snapshot.Snapshot{NodeClaims: []snapshot.NodeClaim{unregistered("gpu-a", "i-9")}}, []string{"i-1"}, nil},
-		"of a burst, three": {snapshot.Snapshot{NodeClaims: []snapshot.NodeClaim{{Name: "a", Instance: "i-1"}, {Name: "b", Instance: "i-2"}, {Name: "c", Instance: "i-3"}, {Name: "d", Instance: "i-4"}}}, []string{"i-0", "i-1", "i-2", "i-3", "i-4"}, []finding.Evidence{{What: "NodeClaim a", Value: "has no conditions yet"}, {What: "NodeClaim b", Value: "has no conditions yet"}, {What: "NodeClaim c", Value: "has no conditions yet"}}},
+		"of a burst, three": {snapshot.Snapshot{NodeClaims: []snapshot.NodeClaim{{Name: "a", Instance: "i-1"}, {Name: "b", Instance: "i-2"}, {Name: "c", Instance: "i-3"}, {Name: "d", Instance: "i-4"}}}, []string{"i-0", "i-1", "i-2", "i-3", "i-4"}, []Evidence{{What: "NodeClaim a", Value: "has no conditions yet"}, {What: "NodeClaim b", Value: "has no conditions yet"}, {What: "NodeClaim c", Value: "has no conditions yet"}}},
 		"remembered, and ended by Karpenter": {
 			snapshot.Snapshot{Instances: []snapshot.Instance{ended(14*time.Minute+58*time.Second, user, pool, "gpu")}, Launches: []snapshot.ExpectedJoin{{Instance: "i-1", Started: claimedAt, Claim: &remembered, ClaimSeen: claimedAt.Add(10 * time.Minute)}}}, []string{"i-1"},
-			[]finding.Evidence{{What: "NodeClaim gpu-a", Value: says + "; that was its state at 14:58:00 UTC, before it was deleted"}, {What: "End of i-1", Value: "14m58s" + end}},
+			[]Evidence{{What: "NodeClaim gpu-a", Value: says + "; that was its state at 14:58:00 UTC, before it was deleted"}, {What: "End of i-1", Value: "14m58s" + end}},
 		},
-		"ended by Karpenter, and nobody remembers": {snapshot.Snapshot{Instances: []snapshot.Instance{ended(14*time.Minute, user, pool, "gpu")}}, []string{"i-1"}, []finding.Evidence{{What: "End of i-1", Value: "14m0s" + end}}},
-		"ended by EKS Auto Mode":                   {snapshot.Snapshot{Instances: []snapshot.Instance{ended(16*time.Minute, user, AutoPoolTag, "gpu")}}, []string{"i-1"}, []finding.Evidence{{What: "End of i-1", Value: "16m0s" + end}}},
+		"ended by Karpenter, and nobody remembers": {snapshot.Snapshot{Instances: []snapshot.Instance{ended(14*time.Minute, user, pool, "gpu")}}, []string{"i-1"}, []Evidence{{What: "End of i-1", Value: "14m0s" + end}}},
+		"ended by EKS Auto Mode":                   {snapshot.Snapshot{Instances: []snapshot.Instance{ended(16*time.Minute, user, AutoPoolTag, "gpu")}}, []string{"i-1"}, []Evidence{{What: "End of i-1", Value: "16m0s" + end}}},
 		"ended before that":                        {snapshot.Snapshot{Instances: []snapshot.Instance{ended(14*time.Minute-time.Second, user, pool, "gpu")}}, []string{"i-1"}, nil},
 		"ended after that":                         {snapshot.Snapshot{Instances: []snapshot.Instance{ended(16*time.Minute+time.Second, user, pool, "gpu")}}, []string{"i-1"}, nil},
 		"it had registered":                        {snapshot.Snapshot{Instances: []snapshot.Instance{ended(15*time.Minute, user, pool, "gpu", "karpenter.sh/nodeclaim", "gpu-a")}}, []string{"i-1"}, nil},

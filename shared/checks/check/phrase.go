@@ -1,6 +1,4 @@
-// Package phrase writes the parts of findings' sentences: lists of names, times,
-// titles.
-package phrase
+package check
 
 import (
 	"fmt"
@@ -10,6 +8,8 @@ import (
 
 	"rollcall/shared/nodegroup"
 )
+
+// The parts of findings' sentences: lists of names, times, titles.
 
 // And joins names for a sentence: "a, b and c".
 func And(names []string) string {

@@ -1,4 +1,4 @@
-package facts
+package check
 
 import (
 	"cmp"
@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/filter"
 	"rollcall/shared/network/path"
 	"rollcall/shared/node/activity"
@@ -253,7 +251,7 @@ func (r Roster) Works(n snapshot.Nodegroup, since time.Time) (text string, ok bo
 	}
 	switch {
 	case first != nil:
-		return fmt.Sprintf("%s, started later (%s), is a Ready node", first.ID, phrase.ClockTime(first.Launched)), true
+		return fmt.Sprintf("%s, started later (%s), is a Ready node", first.ID, ClockTime(first.Launched)), true
 	case n.Desired > 0 && ready >= n.Desired && waits == 0:
 		return fmt.Sprintf("it has %d Ready nodes of %d wanted, and none is waiting", ready, n.Desired), true
 	}
@@ -283,7 +281,7 @@ func (r Roster) over(n snapshot.Nodegroup, i snapshot.Issue) (text string, ok bo
 	}
 	if named := instancesOf(i); c.Class == nodegroup.Join && len(named) > 0 && r.S.Has(snapshot.Nodes) &&
 		!slices.ContainsFunc(named, func(id string) bool { return !r.Joined(id) }) {
-		return phrase.Some(named, 3) + phrase.Verb(named, " is a Ready node", " are Ready nodes") + " now", true
+		return Some(named, 3) + Verb(named, " is a Ready node", " are Ready nodes") + " now", true
 	}
 	return r.Works(n, i.Since)
 }
@@ -314,8 +312,8 @@ func (r Roster) UndisprovedIssues(n snapshot.Nodegroup) (list []snapshot.Issue, 
 
 // StillSays is the evidence of a pass that EKS does not agree with, on the one
 // line that a closed incident has room for.
-func StillSays(n snapshot.Nodegroup, disproof []string) []finding.Evidence {
-	return []finding.Evidence{{What: n.Name, Value: fmt.Sprintf("EKS still reports %s; %s", cmp.Or(n.Status, "the issue"), strings.Join(disproof, "; "))}}
+func StillSays(n snapshot.Nodegroup, disproof []string) []Evidence {
+	return []Evidence{{What: n.Name, Value: fmt.Sprintf("EKS still reports %s; %s", cmp.Or(n.Status, "the issue"), strings.Join(disproof, "; "))}}
 }
 
 // Shows reports whether an issue is only how something else shows: what the
@@ -351,8 +349,8 @@ func (r Roster) launchesName(n snapshot.Nodegroup, i snapshot.Issue) bool {
 // name, as far as they are in scope and not Ready, or else of the nodegroup's
 // groups, which could not even launch ("DUMMY_…" stands for an instance that
 // never was), and its subnets.
-func (r Roster) AsSymptom(f *finding.Finding, n snapshot.Nodegroup, issues []snapshot.Issue) {
-	f.Confidence = finding.Symptom
+func (r Roster) AsSymptom(f *Finding, n snapshot.Nodegroup, issues []snapshot.Issue) {
+	f.Confidence = Symptom
 	for _, i := range issues {
 		for _, id := range instancesOf(i) {
 			if slices.Contains(r.S.Scope.Instances, id) && r.Instances[id] != nil && !r.Joined(id) {
@@ -505,7 +503,7 @@ func (p *Placement) Usable() []path.Path {
 }
 
 // Walks are the paths to some services, as evidence.
-func (p *Placement) Walks(services []path.Service) []finding.Evidence {
+func (p *Placement) Walks(services []path.Service) []Evidence {
 	var wanted []path.Path
 	for _, w := range p.Paths {
 		if slices.Contains(services, w.Service) {
@@ -517,7 +515,7 @@ func (p *Placement) Walks(services []path.Service) []finding.Evidence {
 
 // Open are the posts that are to be judged: those with suspects of which all
 // is known that must be. Ready nodes pass, and the rest is Unknown.
-func (g *Placements) Open(v *finding.Verdicts, name string) []*Placement {
+func (g *Placements) Open(v *Verdicts, name string) []*Placement {
 	var list []*Placement
 	for _, p := range g.Posts {
 		v.Pass(name, IDs(p.Well))
@@ -696,14 +694,14 @@ type RoleGroup struct {
 
 // groupByRole sorts the scope by node role. Instances without a role are in none:
 // they are iam/profile-missing's. Blind are those whose role cannot be told.
-func groupByRole(s *View) (list []RoleGroup, blind []finding.Finding) {
+func groupByRole(s *View) (list []RoleGroup, blind []Finding) {
 	suspects, well := s.Pending()
 	index := map[string]int{}
 	place := func(i *snapshot.Instance) *RoleGroup {
 		role, why, known := roleOf(s, i)
 		switch {
 		case !known:
-			blind = append(blind, finding.Unread(i.ID, []string{i.ID}, why))
+			blind = append(blind, Unread(i.ID, []string{i.ID}, why))
 			return nil
 		case role == "":
 			return nil
@@ -728,10 +726,10 @@ func groupByRole(s *View) (list []RoleGroup, blind []finding.Finding) {
 }
 
 // Together makes one Unknown of those that are blocked by the same.
-func Together(list []finding.Finding) []finding.Finding {
-	var out []finding.Finding
+func Together(list []Finding) []Finding {
+	var out []Finding
 	for _, f := range list {
-		i := slices.IndexFunc(out, func(o finding.Finding) bool { return slices.Equal(o.Blocked, f.Blocked) })
+		i := slices.IndexFunc(out, func(o Finding) bool { return slices.Equal(o.Blocked, f.Blocked) })
 		if i < 0 {
 			out = append(out, f)
 			continue
@@ -767,39 +765,39 @@ func (c RoleGroup) Name() string { return LastPart(c.Role) }
 func LastPart(arn string) string { return arn[strings.LastIndexByte(arn, '/')+1:] }
 
 // Judged are the findings of a role group whose suspects fail: the Ready nodes pass.
-func (c RoleGroup) Judged(f finding.Finding) []finding.Finding {
+func (c RoleGroup) Judged(f Finding) []Finding {
 	f.Resource = cmp.Or(f.Resource, c.Role)
 	f.Covers, f.Instances = IDs(c.Suspects), IDs(c.Suspects)
 	f.Evidence = append(f.Evidence, c.Evidence())
-	list := []finding.Finding{f}
-	list = finding.Passing(list, f.Resource, IDs(c.Well))
+	list := []Finding{f}
+	list = Passing(list, f.Resource, IDs(c.Well))
 	return list
 }
 
-func (c RoleGroup) Pass(what, value string) finding.Finding {
-	return finding.Finding{Outcome: finding.Pass, Resource: c.Role, Covers: c.All(), Evidence: []finding.Evidence{{What: what, Value: value}}}
+func (c RoleGroup) Pass(what, value string) Finding {
+	return Finding{Outcome: Pass, Resource: c.Role, Covers: c.All(), Evidence: []Evidence{{What: what, Value: value}}}
 }
 
 // Blocked is the Unknown of the suspects; the Ready nodes pass.
-func (c RoleGroup) Blocked(failures ...snapshot.Failure) []finding.Finding {
-	var list []finding.Finding
+func (c RoleGroup) Blocked(failures ...snapshot.Failure) []Finding {
+	var list []Finding
 	if len(c.Suspects) > 0 {
-		list = append(list, finding.Unread(c.Role, IDs(c.Suspects), failures...))
+		list = append(list, Unread(c.Role, IDs(c.Suspects), failures...))
 	}
-	list = finding.Passing(list, c.Role, IDs(c.Well))
+	list = Passing(list, c.Role, IDs(c.Well))
 	return list
 }
 
-func (c RoleGroup) Evidence() finding.Evidence {
-	return finding.Evidence{What: "Node role", Value: fmt.Sprintf("%s, of %s", c.Role, phrase.Some(IDs(c.Suspects), 5))}
+func (c RoleGroup) Evidence() Evidence {
+	return Evidence{What: "Node role", Value: fmt.Sprintf("%s, of %s", c.Role, Some(IDs(c.Suspects), 5))}
 }
 
 // WeakenByReadyNode weakens a verdict on who may join where a Ready node has the same
 // role: it may come in by a way that is not seen here, or not for long.
-func (c RoleGroup) WeakenByReadyNode(f *finding.Finding) {
+func (c RoleGroup) WeakenByReadyNode(f *Finding) {
 	if len(c.Well) == 0 {
 		return
 	}
-	f.Confidence = finding.Likely
-	f.Evidence = append(f.Evidence, finding.Evidence{What: c.Well[0].ID, Value: "has the same role and is a Ready node"})
+	f.Confidence = Likely
+	f.Evidence = append(f.Evidence, Evidence{What: c.Well[0].ID, Value: "has the same role and is a Ready node"})
 }

@@ -1,6 +1,4 @@
-// Package facts is what several checks derive from a snapshot, each fact once: a
-// View hands them out. It knows no check.
-package facts
+package check
 
 import (
 	"cmp"
@@ -11,8 +9,6 @@ import (
 	"time"
 
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/filter"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/network/path"
@@ -81,7 +77,7 @@ type joined struct{ suspects, well []*snapshot.Instance }
 // role cannot be told.
 type groupedRoles struct {
 	list       []RoleGroup
-	unreadable []finding.Finding
+	unreadable []Finding
 }
 
 // NewView is a view of a snapshot that does not change any more.
@@ -134,7 +130,7 @@ func (v *View) Placements() *Placements {
 
 // RoleGroups are the scope's instances by node role. Blind are those whose
 // role cannot be told.
-func (v *View) RoleGroups() (list []RoleGroup, blind []finding.Finding) {
+func (v *View) RoleGroups() (list []RoleGroup, blind []Finding) {
 	g := v.known.roleGroups.Get(func() groupedRoles {
 		list, blind := groupByRole(v)
 		return groupedRoles{slices.Clip(list), slices.Clip(blind)}
@@ -454,19 +450,19 @@ func Trace(s *snapshot.Snapshot, i *snapshot.Instance) (registered, ready time.T
 }
 
 // GroupRules are the rules of groups in one direction, as evidence.
-func (g *Placements) GroupRules(groups []string, egress bool) []finding.Evidence {
+func (g *Placements) GroupRules(groups []string, egress bool) []Evidence {
 	direction := "Inbound"
 	if egress {
 		direction = "Outbound"
 	}
-	var list []finding.Evidence
+	var list []Evidence
 	const limit = 5
 	for _, id := range groups[:min(len(groups), limit)] {
 		what := fmt.Sprintf("%s rules of %s", direction, id)
 		if group, known := g.Fw.Group(id); known && group.Name != "" {
 			what += " (" + group.Name + ")"
 		}
-		list = append(list, finding.Evidence{What: what, Value: TenOf(g.Fw.Rules([]string{id}, egress))})
+		list = append(list, Evidence{What: what, Value: TenOf(g.Fw.Rules([]string{id}, egress))})
 	}
 	return list
 }
@@ -474,28 +470,28 @@ func (g *Placements) GroupRules(groups []string, egress bool) []finding.Evidence
 // Admitted sorts a post's suspects by whether groups let them in on a port:
 // whom nothing admits, and who cannot be judged, with why. All others are in.
 func (g *Placements) Admitted(p *Placement, groups []string, port int) (shut, blind []*snapshot.Instance, why []snapshot.Failure, by []string) {
-	judge := func(ranges ...netip.Prefix) (finding.Outcome, []snapshot.Failure, []string) {
-		o, failures, by := Outcome(g.Fw.Inbound(groups, Peer(ranges, p.Groups), TCP, port))
-		if o != finding.Fail {
+	judge := func(ranges ...netip.Prefix) (Outcome, []snapshot.Failure, []string) {
+		o, failures, by := OutcomeOf(g.Fw.Inbound(groups, Peer(ranges, p.Groups), TCP, port))
+		if o != Fail {
 			return o, failures, by
 		}
 		// A rule may refer to a group that EC2 no longer names, or that was deleted since the
 		// instance ended: before that its rules had to go (EC2 API reference,
 		// DeleteSecurityGroup).
 		if len(p.Groups) == 0 {
-			return finding.Unknown, []snapshot.Failure{{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 no longer reports the instance's security groups"}}, nil
+			return Unknown, []snapshot.Failure{{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 no longer reports the instance's security groups"}}, nil
 		}
 		if gone := g.deleted(p.Groups); len(gone) > 0 && !slices.ContainsFunc(p.Suspects, func(i *snapshot.Instance) bool { return !i.Ended() }) {
-			return finding.Unknown, []snapshot.Failure{{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: "deleted: " + strings.Join(gone, ", ")}}, nil
+			return Unknown, []snapshot.Failure{{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: "deleted: " + strings.Join(gone, ", ")}}, nil
 		}
 		return o, failures, by
 	}
 	// Nearly always all addresses of the subnet fare alike.
 	if p.Subnet.CIDR.IsValid() {
 		switch o, _, by := judge(p.Subnet.CIDR); o {
-		case finding.Pass:
+		case Pass:
 			return nil, nil, nil, by
-		case finding.Fail:
+		case Fail:
 			return p.Suspects, nil, nil, nil
 		}
 	}
@@ -506,13 +502,13 @@ func (g *Placements) Admitted(p *Placement, groups []string, port int) (shut, bl
 			ranges = append(ranges, a)
 		}
 		switch o, failures, rules := judge(ranges...); o {
-		case finding.Pass:
-			by = finding.Adding(by, rules...)
-		case finding.Fail:
+		case Pass:
+			by = Adding(by, rules...)
+		case Fail:
 			shut = append(shut, i)
 		default:
 			blind = append(blind, i)
-			why = finding.Adding(why, failures...)
+			why = Adding(why, failures...)
 		}
 	}
 	return shut, blind, why, by
@@ -552,13 +548,13 @@ func (b *SgBlock) Add(p *Placement, shut []*snapshot.Instance, services ...path.
 		b.doubted = b.doubted || p.contradicted()
 		b.Instances = append(b.Instances, shut...)
 	}
-	b.Services = finding.Adding(b.Services, services...)
+	b.Services = Adding(b.Services, services...)
 }
 
 // Confidence is what is left of one when a Ready node speaks against it.
-func (b *SgBlock) Confidence(c finding.Confidence) finding.Confidence {
-	if b.doubted && c == finding.Certain {
-		return finding.Likely
+func (b *SgBlock) Confidence(c Confidence) Confidence {
+	if b.doubted && c == Certain {
+		return Likely
 	}
 	return c
 }
@@ -567,7 +563,7 @@ func (b *SgBlock) Confidence(c finding.Confidence) finding.Confidence {
 func (b *SgBlock) Subnets() []string {
 	var list []string
 	for _, p := range b.Posts {
-		list = finding.Adding(list, p.Subnet.ID)
+		list = Adding(list, p.Subnet.ID)
 	}
 	return list
 }
@@ -576,7 +572,7 @@ func (b *SgBlock) Subnets() []string {
 func (b *SgBlock) Groups() []string {
 	var list []string
 	for _, p := range b.Posts {
-		list = finding.Adding(list, p.Groups...)
+		list = Adding(list, p.Groups...)
 	}
 	return list
 }
@@ -914,7 +910,7 @@ func Unschedulable(s *View, span time.Duration) []*snapshot.WaitingPod {
 }
 
 // Walked is the path to each service, one line for those that share one.
-func Walked(paths []path.Path) []finding.Evidence {
+func Walked(paths []path.Path) []Evidence {
 	var order []string
 	served := map[string][]path.Service{}
 	for _, p := range paths {
@@ -924,9 +920,9 @@ func Walked(paths []path.Path) []finding.Evidence {
 		}
 		served[way] = append(served[way], p.Service)
 	}
-	var list []finding.Evidence
+	var list []Evidence
 	for _, way := range order {
-		list = append(list, finding.Evidence{What: "Path to " + phrase.And(path.Names(served[way])), Value: way})
+		list = append(list, Evidence{What: "Path to " + And(path.Names(served[way])), Value: way})
 	}
 	return list
 }

@@ -1,4 +1,4 @@
-package facts
+package check
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/address"
 	"rollcall/shared/network/filter"
 	"rollcall/shared/network/leak"
@@ -331,30 +330,30 @@ func Peer(ranges []netip.Prefix, groups []string) filter.Peer {
 	return filter.Peer{Ranges: ranges, Groups: groups}
 }
 
-// Outcome is what an answer is worth: all is a pass, none is a failure, and
+// OutcomeOf is what an answer is worth: all is a pass, none is a failure, and
 // a part does not tell, because which address counts is not known.
-func Outcome(a filter.Answer) (finding.Outcome, []snapshot.Failure, []string) {
+func OutcomeOf(a filter.Answer) (Outcome, []snapshot.Failure, []string) {
 	switch a.Admits {
 	case filter.All:
-		return finding.Pass, nil, a.By
+		return Pass, nil, a.By
 	case filter.None:
-		return finding.Fail, nil, nil
+		return Fail, nil, nil
 	case filter.Part:
-		return finding.Unknown, []snapshot.Failure{{
+		return Unknown, []snapshot.Failure{{
 			Source: snapshot.SecurityGroups, Reason: snapshot.NotRead,
 			Message: fmt.Sprintf("only some of the addresses in question are allowed (%s), and which one counts is unknown", TenOf(a.By)),
 		}}, nil
 	}
-	return finding.Unknown, a.Unread, nil
+	return Unknown, a.Unread, nil
 }
 
 // LetsOut judges groups for one door. Where it is not known, groups that let
 // out to anywhere let out there too.
-func (g *Placements) LetsOut(groups []string, d endpointAddress, far []string, port int) (finding.Outcome, []snapshot.Failure, []string) {
-	o, why, by := Outcome(g.Fw.Outbound(groups, Peer(d.Ranges, far), TCP, port))
-	if o == finding.Unknown && len(d.Ranges) == 0 {
-		if everywhere, _, by := Outcome(g.Fw.Outbound(groups, Peer([]netip.Prefix{Anywhere()}, far), TCP, port)); everywhere == finding.Pass {
-			return finding.Pass, nil, by
+func (g *Placements) LetsOut(groups []string, d endpointAddress, far []string, port int) (Outcome, []snapshot.Failure, []string) {
+	o, why, by := OutcomeOf(g.Fw.Outbound(groups, Peer(d.Ranges, far), TCP, port))
+	if o == Unknown && len(d.Ranges) == 0 {
+		if everywhere, _, by := OutcomeOf(g.Fw.Outbound(groups, Peer([]netip.Prefix{Anywhere()}, far), TCP, port)); everywhere == Pass {
+			return Pass, nil, by
 		}
 	}
 	return o, why, by

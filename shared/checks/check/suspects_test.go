@@ -1,4 +1,4 @@
-package facts_test
+package check_test
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/facts"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -37,7 +37,7 @@ func served(s *snapshot.Snapshot) {
 }
 
 func countPending(s *snapshot.Snapshot) int {
-	list, _ := facts.NewView(s).Pending()
+	list, _ := check.NewView(s).Pending()
 	return len(list)
 }
 
@@ -125,51 +125,51 @@ func TestPast(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		lived time.Duration
-		want  facts.Past
+		want  check.Past
 		do    []func(*snapshot.Snapshot)
 	}{
-		{"nothing names it", 20 * time.Minute, facts.Never, nil},
-		{"too brief for any node", 50 * time.Second, facts.Never, []func(*snapshot.Snapshot){checktest.Unread(snapshot.NodeEventsOf)}},
-		{"events unread", 20 * time.Minute, facts.Unclear, []func(*snapshot.Snapshot){checktest.Unread(snapshot.NodeEventsOf)}},
-		{"nodes unread", 20 * time.Minute, facts.Unclear, []func(*snapshot.Snapshot){checktest.Unread(snapshot.Nodes)}},
-		{"it lived for hours", 3 * time.Hour, facts.Served, nil},
-		{"its node is still there", 20 * time.Minute, facts.Served, []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) {
+		{"nothing names it", 20 * time.Minute, check.Never, nil},
+		{"too brief for any node", 50 * time.Second, check.Never, []func(*snapshot.Snapshot){checktest.Unread(snapshot.NodeEventsOf)}},
+		{"events unread", 20 * time.Minute, check.Unclear, []func(*snapshot.Snapshot){checktest.Unread(snapshot.NodeEventsOf)}},
+		{"nodes unread", 20 * time.Minute, check.Unclear, []func(*snapshot.Snapshot){checktest.Unread(snapshot.Nodes)}},
+		{"it lived for hours", 3 * time.Hour, check.Served, nil},
+		{"its node is still there", 20 * time.Minute, check.Served, []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) {
 			s.Nodes = append(s.Nodes, snapshot.Node{Name: name, Instance: snapshottest.Node})
 		}}},
-		{"Karpenter's tag", 20 * time.Minute, facts.Served, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p", "karpenter.sh/nodeclaim", "p-1")}},
-		{"Karpenter's name on it", 20 * time.Minute, facts.Served, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p", "Name", name)}},
-		{"a Name that the class gives", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p", "Name", "ip-forwarder")}},
-		{"Karpenter would have ended it", 30 * time.Minute, facts.Served, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p"), checktest.Unread(snapshot.NodeEventsOf)}},
-		{"Karpenter would have ended it, whatever events are left", 21 * time.Minute, facts.Served, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p")}},
-		{"Karpenter ended it", 15 * time.Minute, facts.Never, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p"), checktest.Unread(snapshot.NodeEventsOf)}},
-		{"its NodeClaim is registered", 20 * time.Minute, facts.Served, []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) {
+		{"Karpenter's tag", 20 * time.Minute, check.Served, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p", "karpenter.sh/nodeclaim", "p-1")}},
+		{"Karpenter's name on it", 20 * time.Minute, check.Served, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p", "Name", name)}},
+		{"a Name that the class gives", 20 * time.Minute, check.Never, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p", "Name", "ip-forwarder")}},
+		{"Karpenter would have ended it", 30 * time.Minute, check.Served, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p"), checktest.Unread(snapshot.NodeEventsOf)}},
+		{"Karpenter would have ended it, whatever events are left", 21 * time.Minute, check.Served, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p")}},
+		{"Karpenter ended it", 15 * time.Minute, check.Never, []func(*snapshot.Snapshot){tags("karpenter.sh/nodepool", "p"), checktest.Unread(snapshot.NodeEventsOf)}},
+		{"its NodeClaim is registered", 20 * time.Minute, check.Served, []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) {
 			s.NodeClaims = []snapshot.NodeClaim{{Instance: snapshottest.Node, Conditions: map[string]snapshot.ObservedCondition{"Registered": {Condition: snapshot.Condition{Status: "True"}}}}}
 		}}},
-		{"its NodeClaim is not registered", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) {
+		{"its NodeClaim is not registered", 20 * time.Minute, check.Never, []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) {
 			s.NodeClaims = []snapshot.NodeClaim{{Instance: snapshottest.Node, Conditions: map[string]snapshot.ObservedCondition{"Registered": {Condition: snapshot.Condition{Status: "Unknown"}}}}}
 		}}},
-		{"aws-node ran on it", 20 * time.Minute, facts.Served, []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) {
+		{"aws-node ran on it", 20 * time.Minute, check.Served, []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) {
 			s.Interfaces = append(s.Interfaces, snapshot.Interface{ID: "eni-0left", Tags: map[string]string{leak.TagInstance: snapshottest.Node}})
 		}}},
-		{"a node named by its id", 20 * time.Minute, facts.Served, []func(*snapshot.Snapshot){event("NodeReady", "i-0node", 20*time.Minute)}},
-		{"the kubelet's own events prove nothing", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){event("NodeHasSufficientMemory", "i-0node", 20*time.Minute)}},
-		{"a node of unknown name that ended with it", 20 * time.Minute, facts.Served, []func(*snapshot.Snapshot){event("NodeReady", name, 23*time.Minute), event("RemovingNode", name, 4*time.Minute)}},
-		{"a node of another instance's id", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){event("NodeReady", "i-0other", 23*time.Minute), event("RemovingNode", "i-0other", 4*time.Minute)}},
-		{"a node of another address", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){event("RemovingNode", name, 4*time.Minute), func(s *snapshot.Snapshot) { s.Instances[0].PrivateDNS = "ip-10-42-9-9.ec2.internal" }}},
-		{"a node that its user data named", 20 * time.Minute, facts.Served, []func(*snapshot.Snapshot){event("RemovingNode", "gpu-7", 4*time.Minute), func(s *snapshot.Snapshot) { s.Instances[0].PrivateDNS = "ip-10-42-9-9.ec2.internal" }}},
-		{"EKS says that it could not register", 2 * time.Hour, facts.Never, []func(*snapshot.Snapshot){issue("Instances failed to join the kubernetes cluster"), checktest.Unread(snapshot.Nodes)}},
-		{"EKS says that it is not healthy", 2 * time.Hour, facts.Served, []func(*snapshot.Snapshot){issue("Unhealthy nodes in the kubernetes cluster")}},
-		{"in a warm pool", 20 * time.Minute, facts.Unclear, []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) {
+		{"a node named by its id", 20 * time.Minute, check.Served, []func(*snapshot.Snapshot){event("NodeReady", "i-0node", 20*time.Minute)}},
+		{"the kubelet's own events prove nothing", 20 * time.Minute, check.Never, []func(*snapshot.Snapshot){event("NodeHasSufficientMemory", "i-0node", 20*time.Minute)}},
+		{"a node of unknown name that ended with it", 20 * time.Minute, check.Served, []func(*snapshot.Snapshot){event("NodeReady", name, 23*time.Minute), event("RemovingNode", name, 4*time.Minute)}},
+		{"a node of another instance's id", 20 * time.Minute, check.Never, []func(*snapshot.Snapshot){event("NodeReady", "i-0other", 23*time.Minute), event("RemovingNode", "i-0other", 4*time.Minute)}},
+		{"a node of another address", 20 * time.Minute, check.Never, []func(*snapshot.Snapshot){event("RemovingNode", name, 4*time.Minute), func(s *snapshot.Snapshot) { s.Instances[0].PrivateDNS = "ip-10-42-9-9.ec2.internal" }}},
+		{"a node that its user data named", 20 * time.Minute, check.Served, []func(*snapshot.Snapshot){event("RemovingNode", "gpu-7", 4*time.Minute), func(s *snapshot.Snapshot) { s.Instances[0].PrivateDNS = "ip-10-42-9-9.ec2.internal" }}},
+		{"EKS says that it could not register", 2 * time.Hour, check.Never, []func(*snapshot.Snapshot){issue("Instances failed to join the kubernetes cluster"), checktest.Unread(snapshot.Nodes)}},
+		{"EKS says that it is not healthy", 2 * time.Hour, check.Served, []func(*snapshot.Snapshot){issue("Unhealthy nodes in the kubernetes cluster")}},
+		{"in a warm pool", 20 * time.Minute, check.Unclear, []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) {
 			s.Activities = []snapshot.Activity{{Instance: snapshottest.Node, About: "Launching a new EC2 instance into warm pool: i-0node"}}
 		}}},
-		{"one that was there before it", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){event("NodeReady", name, 40*time.Minute), event("RemovingNode", name, 4*time.Minute)}},
-		{"one that was removed long before its end", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){event("NodeReady", name, 23*time.Minute), event("RemovingNode", name, 18*time.Minute)}},
-		{"of two that fit alike it is either", 20 * time.Minute, facts.Unclear, []func(*snapshot.Snapshot){event("RemovingNode", name, 5*time.Minute), twin(5 * time.Minute), func(s *snapshot.Snapshot) {
+		{"one that was there before it", 20 * time.Minute, check.Never, []func(*snapshot.Snapshot){event("NodeReady", name, 40*time.Minute), event("RemovingNode", name, 4*time.Minute)}},
+		{"one that was removed long before its end", 20 * time.Minute, check.Never, []func(*snapshot.Snapshot){event("NodeReady", name, 23*time.Minute), event("RemovingNode", name, 18*time.Minute)}},
+		{"of two that fit alike it is either", 20 * time.Minute, check.Unclear, []func(*snapshot.Snapshot){event("RemovingNode", name, 5*time.Minute), twin(5 * time.Minute), func(s *snapshot.Snapshot) {
 			s.Instances[len(s.Instances)-1].ID = "i-0a" // sorts first
 		}}},
-		{"of two the nearer is the node", 20 * time.Minute, facts.Never, []func(*snapshot.Snapshot){event("RemovingNode", name, 9*time.Minute), twin(9 * time.Minute)}},
+		{"of two the nearer is the node", 20 * time.Minute, check.Never, []func(*snapshot.Snapshot){event("RemovingNode", name, 9*time.Minute), twin(9 * time.Minute)}},
 	} {
 		s := endedAfter(byCall, c.lived, c.do...)
-		expect.Same(t, fmt.Sprint(c.name), facts.NewView(s).Index().Past(&s.Instances[0]), c.want)
+		expect.Same(t, fmt.Sprint(c.name), check.NewView(s).Index().Past(&s.Instances[0]), c.want)
 	}
 }
