@@ -54,17 +54,14 @@ func addonBad(a snapshot.Addon) bool {
 }
 
 func addonDegraded(l check.InstanceIndex, a snapshot.Addon) check.Finding {
-	f := check.Finding{
-		Outcome: check.Fail, Resource: a.Name, Covers: []string{a.Name},
-		Title:    check.Title("add-on %s %s", a.Name, check.Fares(a.Status)),
-		Why:      fmt.Sprintf("EKS reports that the add-on %s %s is %s.", a.Name, a.Version, cmp.Or(a.Status, "not healthy")),
-		Evidence: append([]check.Evidence{{What: a.Name, Value: cmp.Or(a.Version, "no version") + ", status " + cmp.Or(a.Status, "not reported")}}, cluster.IssueEvidence(a.Issues)...),
-		Fix: check.Fix{
-			Text:    "Read the issues of the add-on, and update it again.",
-			Command: l.S.AWSCommand("eks describe-addon", "--cluster-name", l.S.Cluster.Name, "--addon-name", a.Name, "--query", "addon.[status,health]"),
-			Console: l.S.ClusterLink(),
-		},
-	}
+	f := check.Failed(a.Name, a.Name).
+		Titled("add-on %s %s", a.Name, check.Fares(a.Status)).
+		Because("EKS reports that the add-on %s %s is %s.", a.Name, a.Version, cmp.Or(a.Status, "not healthy")).
+		Noting(a.Name, cmp.Or(a.Version, "no version")+", status "+cmp.Or(a.Status, "not reported")).
+		Showing(cluster.IssueEvidence(a.Issues)...).
+		ToFix("Read the issues of the add-on, and update it again.").
+		Command(l.S.AWSCommand("eks describe-addon", "--cluster-name", l.S.Cluster.Name, "--addon-name", a.Name, "--query", "addon.[status,health]")).
+		Console(l.S.ClusterLink())
 	if len(a.Issues) > 0 {
 		first := a.Issues[0]
 		m := cluster.ExplainIssue(cluster.AddonIssues(), first)

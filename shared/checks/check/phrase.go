@@ -67,16 +67,6 @@ func Precisely(d time.Duration) string {
 	return fmt.Sprintf("%d min %d s", whole, rest)
 }
 
-// Title cuts a title to the 70 runes that a message's first line has room for.
-func Title(format string, args ...any) string {
-	const limit = 70
-	text := []rune(fmt.Sprintf(format, args...))
-	if len(text) > limit {
-		text = append(text[:limit-1], '…')
-	}
-	return string(text)
-}
-
 // Clip cuts a text from outside.
 func Clip(text string) string {
 	const limit = 500

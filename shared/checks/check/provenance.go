@@ -764,14 +764,14 @@ func (c RoleGroup) Name() string { return LastPart(c.Role) }
 // LastPart is the name at the end of an ARN with a path.
 func LastPart(arn string) string { return arn[strings.LastIndexByte(arn, '/')+1:] }
 
+// Failed is the failure of the role, which keeps its suspects from joining.
+func (c RoleGroup) Failed() Finding {
+	return Failed(c.Role, IDs(c.Suspects)...).Affecting(IDs(c.Suspects)...)
+}
+
 // Judged are the findings of a role group whose suspects fail: the Ready nodes pass.
 func (c RoleGroup) Judged(f Finding) []Finding {
-	f.Resource = cmp.Or(f.Resource, c.Role)
-	f.Covers, f.Instances = IDs(c.Suspects), IDs(c.Suspects)
-	f.Evidence = append(f.Evidence, c.Evidence())
-	list := []Finding{f}
-	list = Passing(list, f.Resource, IDs(c.Well))
-	return list
+	return Passing([]Finding{f.Showing(c.Evidence())}, f.Resource, IDs(c.Well))
 }
 
 func (c RoleGroup) Pass(what, value string) Finding {

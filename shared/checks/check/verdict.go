@@ -28,6 +28,12 @@ const (
 	Advice   = finding.Advice
 )
 
+// Failed is the failure of a resource (finding.Failed).
+func Failed(resource string, covers ...string) Finding { return finding.Failed(resource, covers...) }
+
+// Title cuts a title to what a message's first line has room for (finding.Title).
+func Title(format string, args ...any) string { return finding.Title(format, args...) }
+
 // Passing adds the Pass of what a check found well; none where that is nothing.
 func Passing(list []Finding, resource string, covers []string) []Finding {
 	if len(covers) == 0 {

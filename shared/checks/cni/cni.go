@@ -190,21 +190,15 @@ func eniConfigFinding(s *check.View, m misconfigured, of []string) check.Finding
 		names[i] = c.Name
 	}
 	value := func(name string) string { return cmp.Or(s.CNI.Env[name], "not set") }
-	f := check.Finding{
-		Outcome: check.Fail, Resource: m.name, Covers: of, Instances: of, Resources: []string{nodes[of[0]].Name}, Pods: s.WaitingFor(of),
-		Title: check.Title("No ENIConfig matches %s in %s", check.Subject(of, "node"), cmp.Or(m.zone, "its zone")),
-		Why: fmt.Sprintf("Custom networking is on, and %s in %s uses ENIConfig %s (%s), but %s. aws-node cannot create an interface for pods.",
-			nodes[of[0]].Name, cmp.Or(m.zone, "an unknown zone"), m.name, m.by, m.says),
-		Evidence: []check.Evidence{
-			{What: "ENIConfigs", Value: cmp.Or(strings.Join(names, ", "), "none")},
-			{What: "ENI_CONFIG_LABEL_DEF of aws-node", Value: value("ENI_CONFIG_LABEL_DEF")},
-			{What: "ENI_CONFIG_ANNOTATION_DEF of aws-node", Value: value("ENI_CONFIG_ANNOTATION_DEF")},
-		},
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Create an ENIConfig named %s with a subnet in %s and the security groups of the nodes, like the existing ones, which the command shows. Then replace the instances.", m.name, cmp.Or(m.zone, "the node's zone")),
-			Command: "kubectl get eniconfigs -o yaml", Console: s.ClusterLink(),
-		},
-	}
+	f := check.Failed(m.name, of...).Affecting(of...).Involving(nodes[of[0]].Name).WithPods(s.WaitingFor(of)...).
+		Titled("No ENIConfig matches %s in %s", check.Subject(of, "node"), cmp.Or(m.zone, "its zone")).
+		Because("Custom networking is on, and %s in %s uses ENIConfig %s (%s), but %s. aws-node cannot create an interface for pods.",
+			nodes[of[0]].Name, cmp.Or(m.zone, "an unknown zone"), m.name, m.by, m.says).
+		Noting("ENIConfigs", cmp.Or(strings.Join(names, ", "), "none")).
+		Noting("ENI_CONFIG_LABEL_DEF of aws-node", value("ENI_CONFIG_LABEL_DEF")).
+		Noting("ENI_CONFIG_ANNOTATION_DEF of aws-node", value("ENI_CONFIG_ANNOTATION_DEF")).
+		ToFix("Create an ENIConfig named %s with a subnet in %s and the security groups of the nodes, like the existing ones, which the command shows. Then replace the instances.", m.name, cmp.Or(m.zone, "the node's zone")).
+		Command("kubectl get eniconfigs -o yaml").Console(s.ClusterLink())
 	switch zoned := slices.Contains(names, m.zone); {
 	case strings.HasPrefix(m.says, "ENIConfig "):
 		f.Fix.Text = fmt.Sprintf("Give the node an ENIConfig with a subnet in %s: an interface can only be attached in the zone of its subnet.", m.zone)
@@ -302,10 +296,10 @@ func ipv6Finding(s *check.View, of []*snapshot.Instance, title, why string) chec
 	for _, name := range []string{"ENABLE_IPv6", "ENABLE_PREFIX_DELEGATION", "ENABLE_IPv4"} {
 		evidence = append(evidence, check.Evidence{What: name + " of aws-node", Value: shown(s.CNI.Env, name)})
 	}
-	return check.Finding{
-		Outcome: check.Fail, Resource: daemonSet, Covers: ids, Instances: ids, Resources: []string{s.Cluster.Name},
-		Title: check.Title("%s", title), Why: why, Evidence: append(evidence, dated(vpccni.IPv6Source)),
-	}
+	return check.Failed(daemonSet, ids...).Affecting(ids...).Involving(s.Cluster.Name).
+		Titled("%s", title).
+		Because("%s", why).
+		Showing(append(evidence, dated(vpccni.IPv6Source))...)
 }
 
 // agentAddon is the add-on of the Pod Identity agent, and the name of its DaemonSet.
@@ -361,12 +355,11 @@ func installed(s *check.View) bool {
 
 func agentFinding(s *check.View, of []string, sure check.Confidence, agent string) check.Finding {
 	node := s.Index().Nodes[of[0]].Name
-	f := check.Finding{
-		Outcome: check.Fail, Confidence: sure, Resource: agentAddon, Covers: of, Instances: of, Resources: []string{"kube-system/aws-node", node}, Pods: s.WaitingFor(of),
-		Title: check.Title("aws-node on %s gets no credentials: no Pod Identity agent", check.Subject(of, "node")),
-		Why:   fmt.Sprintf("aws-node on %s gets its role from a Pod Identity association and requests credentials from the agent on its node. No pod of %s runs there.", node, agentAddon),
-		Fix:   check.Fix{Console: s.ClusterLink()},
-	}
+	f := check.Failed(agentAddon, of...).Affecting(of...).Involving("kube-system/aws-node", node).
+		WithPods(s.WaitingFor(of)...).WithConfidence(sure).
+		Titled("aws-node on %s gets no credentials: no Pod Identity agent", check.Subject(of, "node")).
+		Because("aws-node on %s gets its role from a Pod Identity association and requests credentials from the agent on its node. No pod of %s runs there.", node, agentAddon).
+		Console(s.ClusterLink())
 	k := slices.IndexFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == agentAddon })
 	switch {
 	case !s.Has(snapshot.Addons):
@@ -455,13 +448,13 @@ func runsAll(s *check.View, st *check.BootConfig, p plugin, r vpccni.Rule) bool 
 func versionFinding(s *check.View, p plugin, r vpccni.Rule, of []*snapshot.Instance, others bool) check.Finding {
 	ids := check.IDs(of)
 	kubernetes := fmt.Sprintf("Kubernetes 1.%d", minorOf(s, of[0]))
-	f := check.Finding{
-		Outcome: check.Fail, Resource: daemonSet, Covers: ids, Instances: ids, Resources: []string{s.Cluster.Name},
-		Title:    check.Title("network plugin %s is incompatible with %s", p.version, kubernetes),
-		Why:      fmt.Sprintf("aws-node runs %s with %s: %s.", p.version, kubernetes, r.What),
-		Evidence: []check.Evidence{imageOf(s), {What: s.Cluster.Name, Value: "control plane " + s.Cluster.Version}, dated(r.Source)},
-		Fix:      update(s, r.To),
-	}
+	f := check.Failed(daemonSet, ids...).Affecting(ids...).Involving(s.Cluster.Name).
+		Titled("network plugin %s is incompatible with %s", p.version, kubernetes).
+		Because("aws-node runs %s with %s: %s.", p.version, kubernetes, r.What).
+		Showing(imageOf(s)).
+		Noting(s.Cluster.Name, "control plane "+s.Cluster.Version).
+		Showing(dated(r.Source)).
+		FixedBy(update(s, r.To))
 	if r.OS != "" {
 		f.Title = check.Title("network plugin %s is too old for %s", p.version, check.FamilyAL2023)
 	}

@@ -124,16 +124,14 @@ func attributes(g *check.Placements, vpc string) (snapshot.VPCAttributes, []snap
 
 // attributeFault is the finding on a switch that is off.
 func attributeFault(g *check.Placements, r *resolved, name, title, why string, a snapshot.VPCAttributes) check.Finding {
-	f := check.Finding{
-		Outcome: check.Fail, Resource: r.vpc, Covers: r.covers(), Instances: check.IDs(r.pendingInstances()),
-		Resources: append([]string{r.vpc}, r.covers()...), Title: title, Why: why,
-		Evidence: []check.Evidence{{What: "DNS attributes of " + r.vpc, Value: fmt.Sprintf("enableDnsSupport %t, enableDnsHostnames %t", a.DNSSupport, a.DNSHostnames)}},
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Turn %s on in %s.", name, r.vpc),
-			Command: g.S.AWSCommand("ec2 modify-vpc-attribute", "--vpc-id", r.vpc, "--"+name, "Value=true"),
-			Console: g.S.VPCLink("VpcDetails:VpcId=" + r.vpc),
-		},
-	}
+	f := check.Failed(r.vpc, r.covers()...).Affecting(check.IDs(r.pendingInstances())...).
+		Involving(append([]string{r.vpc}, r.covers()...)...).
+		Titled("%s", title).
+		Because("%s", why).
+		Notingf("DNS attributes of "+r.vpc, "enableDnsSupport %t, enableDnsHostnames %t", a.DNSSupport, a.DNSHostnames).
+		ToFix("Turn %s on in %s.", name, r.vpc).
+		Command(g.S.AWSCommand("ec2 modify-vpc-attribute", "--vpc-id", r.vpc, "--"+name, "Value=true")).
+		Console(g.S.VPCLink("VpcDetails:VpcId=" + r.vpc))
 	f.Evidence = append(f.Evidence, namesGiven(g, r.vpc)...)
 	f.Evidence = append(f.Evidence, r.posts[0].Walks(r.private)...)
 	return f
@@ -190,14 +188,14 @@ func dhcp(g *check.Placements, r *resolved, v *check.Verdicts) {
 		why = append(why, f.why)
 		confidence = check.Surer(confidence, f.confidence)
 	}
-	v.Fail(check.Finding{
-		Outcome: check.Fail, Confidence: check.Weaker(confidence, check.Likely), Resource: n.Options.ID,
-		Covers: r.covers(), Instances: check.IDs(r.pendingInstances()), Resources: append([]string{n.Options.ID, r.vpc}, r.covers()...),
-		Title:    check.Title("%s %s", n.Options.ID, faults[0].title),
-		Why:      fmt.Sprintf("%s uses the DHCP options %s. %s", r.vpc, n.Options.ID, strings.Join(why, " ")),
-		Evidence: append(namesGiven(g, r.vpc), r.posts[0].Walks(r.private)...),
-		Fix:      fixDHCP(g, r, n),
-	})
+	v.Fail(check.Failed(n.Options.ID, r.covers()...).Affecting(check.IDs(r.pendingInstances())...).
+		Involving(append([]string{n.Options.ID, r.vpc}, r.covers()...)...).
+		WithConfidence(check.Weaker(confidence, check.Likely)).
+		Titled("%s %s", n.Options.ID, faults[0].title).
+		Because("%s uses the DHCP options %s. %s", r.vpc, n.Options.ID, strings.Join(why, " ")).
+		Showing(namesGiven(g, r.vpc)...).
+		Showing(r.posts[0].Walks(r.private)...).
+		FixedBy(fixDHCP(g, r, n)))
 }
 
 // faults are what is wrong with the options themselves. Where a name server
@@ -376,20 +374,17 @@ func blockedNames(g *check.Placements, r *resolved, rule snapshot.FirewallRule, 
 	if rule.Profile != "" {
 		association, where = fmt.Sprintf("the Route 53 Profile %s of %s", rule.Profile, r.vpc), "in "+r.vpc
 	}
-	return check.Finding{
-		Outcome: check.Fail, Resource: rule.Group, Covers: r.covers(), Instances: check.IDs(r.pendingInstances()),
-		Resources: append(inForceIn(rule.Group, rule.Profile, r.vpc), r.covers()...),
-		Title:     check.Title("DNS Firewall blocks the names of %s", few(names)),
-		Why: fmt.Sprintf("Rule %q of %s, which is associated with %s, answers %s for the name of %s. Nodes %s cannot resolve it.",
-			check.Clip(rule.Name), group, association, answer, services, where),
-		Evidence: append(nameEvidence(names, func(needed) string {
+	return check.Failed(rule.Group, r.covers()...).Affecting(check.IDs(r.pendingInstances())...).
+		Involving(append(inForceIn(rule.Group, rule.Profile, r.vpc), r.covers()...)...).
+		Titled("DNS Firewall blocks the names of %s", few(names)).
+		Because("Rule %q of %s, which is associated with %s, answers %s for the name of %s. Nodes %s cannot resolve it.",
+			check.Clip(rule.Name), group, association, answer, services, where).
+		Showing(nameEvidence(names, func(needed) string {
 			return fmt.Sprintf("%s by rule %q (%s)", rule.Action, check.Clip(rule.Name), rule.List)
-		}), namesGiven(g, r.vpc)...),
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Put %s into a domain list of an allow rule of %s, with a lower priority number than rule %q.", check.Some(namesOf(names), 6), rule.Group, check.Clip(rule.Name)),
-			Console: g.S.VPCLink("VpcDetails:VpcId=" + r.vpc),
-		},
-	}
+		})...).
+		Showing(namesGiven(g, r.vpc)...).
+		ToFix("Put %s into a domain list of an allow rule of %s, with a lower priority number than rule %q.", check.Some(namesOf(names), 6), rule.Group, check.Clip(rule.Name)).
+		Console(g.S.VPCLink("VpcDetails:VpcId=" + r.vpc))
 }
 
 func namesOf(list []needed) []string {
@@ -582,18 +577,15 @@ func hiddenNames(g *check.Placements, r *resolved, z snapshot.PrivateZone, names
 	if z.Profile != "" {
 		association = fmt.Sprintf("the Route 53 Profile %s of %s", z.Profile, r.vpc)
 	}
-	return check.Finding{
-		Outcome: check.Fail, Resource: z.ID, Covers: r.covers(), Instances: check.IDs(r.pendingInstances()),
-		Resources: append(inForceIn(z.ID, z.Profile, r.vpc), r.covers()...),
-		Title:     check.Title("Private zone %s hides the names of %s", z.ID, few(names)),
-		Why: fmt.Sprintf("The private hosted zone %s (%s) is associated with %s and has no record for the name of %s. Amazon's resolver answers NXDOMAIN in %s and does not query public DNS.",
-			z.ID, z.Domain, association, services, r.vpc),
-		Evidence: append(nameEvidence(names, func(needed) string { return "no record in " + z.ID }), namesGiven(g, r.vpc)...),
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Add records for %s to %s, or disassociate it from %s.", check.Some(namesOf(names), 6), z.ID, association),
-			Console: g.S.VPCLink("VpcDetails:VpcId=" + r.vpc),
-		},
-	}
+	return check.Failed(z.ID, r.covers()...).Affecting(check.IDs(r.pendingInstances())...).
+		Involving(append(inForceIn(z.ID, z.Profile, r.vpc), r.covers()...)...).
+		Titled("Private zone %s hides the names of %s", z.ID, few(names)).
+		Because("The private hosted zone %s (%s) is associated with %s and has no record for the name of %s. Amazon's resolver answers NXDOMAIN in %s and does not query public DNS.",
+			z.ID, z.Domain, association, services, r.vpc).
+		Showing(nameEvidence(names, func(needed) string { return "no record in " + z.ID })...).
+		Showing(namesGiven(g, r.vpc)...).
+		ToFix("Add records for %s to %s, or disassociate it from %s.", check.Some(namesOf(names), 6), z.ID, association).
+		Console(g.S.VPCLink("VpcDetails:VpcId=" + r.vpc))
 }
 
 func forwarded(g *check.Placements, r *resolved, v *check.Verdicts) {
@@ -659,18 +651,15 @@ func forwardedNames(g *check.Placements, r *resolved, rule snapshot.ResolverRule
 		name += fmt.Sprintf(", of the Route 53 Profile %s", rule.Profile)
 		owner = rule.Profile
 	}
-	f := check.Finding{
-		Outcome: check.Fail, Resource: rule.ID, Covers: r.covers(), Instances: check.IDs(r.pendingInstances()),
-		Resources: append(inForceIn(rule.ID, rule.Profile, r.vpc), r.covers()...),
-		Title:     check.Title("%s forwards the names of %s", rule.ID, few(names)),
-		Why: fmt.Sprintf("%s (%s) forwards %s to %s, and with it the name of %s. Nodes in %s resolve it only if these respond.",
-			rule.ID, name, domain, to, services, r.vpc),
-		Evidence: append(nameEvidence(names, func(needed) string { return fmt.Sprintf("forwarded to %s by %s", to, rule.ID) }), namesGiven(g, r.vpc)...),
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Query %s for %s. If they do not respond, create a SYSTEM rule for the domain and associate it with %s, or remove %s from %s.", to, names[0].name, r.vpc, rule.ID, owner),
-			Console: g.S.VPCLink("VpcDetails:VpcId=" + r.vpc),
-		},
-	}
+	f := check.Failed(rule.ID, r.covers()...).Affecting(check.IDs(r.pendingInstances())...).
+		Involving(append(inForceIn(rule.ID, rule.Profile, r.vpc), r.covers()...)...).
+		Titled("%s forwards the names of %s", rule.ID, few(names)).
+		Because("%s (%s) forwards %s to %s, and with it the name of %s. Nodes in %s resolve it only if these respond.",
+			rule.ID, name, domain, to, services, r.vpc).
+		Showing(nameEvidence(names, func(needed) string { return fmt.Sprintf("forwarded to %s by %s", to, rule.ID) })...).
+		Showing(namesGiven(g, r.vpc)...).
+		ToFix("Query %s for %s. If they do not respond, create a SYSTEM rule for the domain and associate it with %s, or remove %s from %s.", to, names[0].name, r.vpc, rule.ID, owner).
+		Console(g.S.VPCLink("VpcDetails:VpcId=" + r.vpc))
 	if id := readyBeside(g, r.vpc); id != "" {
 		f.Confidence = check.Possible
 		f.Evidence = slices.Insert(f.Evidence, 0, check.Evidence{What: id, Value: "is a Ready node of the same VPC, to which the rule applies too"})

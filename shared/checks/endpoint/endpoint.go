@@ -312,18 +312,15 @@ func nodeCaller(g *check.Placements, p *check.Placement) policy.Caller {
 
 func endpointPolicyDeniesFinding(g *check.Placements, x *gate) check.Finding {
 	services := check.Ordered(x.Services)
-	return check.Finding{
-		Outcome: check.Fail, Resource: x.endpoint.ID, Covers: check.IDs(x.Instances), Instances: check.IDs(x.Instances),
-		Resources: append([]string{x.endpoint.ID}, x.Subnets()...),
-		Title:     check.Title("%s for %s denies %s", x.endpoint.ID, check.And(path.Names(services)), check.Some(x.actions, 1)),
-		Why: fmt.Sprintf("Nodes in %s reach %s through %s, whose policy does not allow: %s.",
-			check.Some(x.Subnets(), 3), check.And(path.Names(services)), x.endpoint.ID, check.Some(x.refused, 4)),
-		Evidence: append([]check.Evidence{{What: "Policy of " + x.endpoint.ID, Value: check.Clip(x.endpoint.Policy)}}, x.Posts[0].Walks(services)...),
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Allow %s in the policy of %s.", check.And(x.actions), x.endpoint.ID),
-			Console: g.S.VPCLink("Endpoints:vpcEndpointId=" + x.endpoint.ID),
-		},
-	}
+	return check.Failed(x.endpoint.ID, check.IDs(x.Instances)...).Affecting(check.IDs(x.Instances)...).
+		Involving(append([]string{x.endpoint.ID}, x.Subnets()...)...).
+		Titled("%s for %s denies %s", x.endpoint.ID, check.And(path.Names(services)), check.Some(x.actions, 1)).
+		Because("Nodes in %s reach %s through %s, whose policy does not allow: %s.",
+			check.Some(x.Subnets(), 3), check.And(path.Names(services)), x.endpoint.ID, check.Some(x.refused, 4)).
+		Noting("Policy of "+x.endpoint.ID, check.Clip(x.endpoint.Policy)).
+		Showing(x.Posts[0].Walks(services)...).
+		ToFix("Allow %s in the policy of %s.", check.And(x.actions), x.endpoint.ID).
+		Console(g.S.VPCLink("Endpoints:vpcEndpointId=" + x.endpoint.ID))
 }
 
 func privateDNSOff(s *check.View) []check.Finding {
@@ -426,18 +423,16 @@ func endpointSecurityGroupFinding(g *check.Placements, x *guarded) check.Finding
 	slices.Sort(x.endpoints)
 	groups := x.SgBlock.Groups()
 	services := check.Ordered(x.Services)
-	f := check.Finding{
-		Outcome: check.Fail, Confidence: check.Weaker(x.Confidence(check.Certain), check.Certain), Resource: x.endpoints[0], Covers: check.IDs(x.Instances), Instances: check.IDs(x.Instances),
-		Resources: slices.Concat(x.endpoints, x.groups, groups),
-		Title:     check.Title("%s for %s %s not allow the nodes", check.Subject(x.endpoints, "endpoint"), check.And(path.Names(services)), check.Verb(x.endpoints, "does", "do")),
-		Why: fmt.Sprintf("%s %s over the name of %s for the whole VPC (private DNS), with %s. No inbound rule there allows tcp 443 from nodes in %s, which have %s.",
-			check.Some(x.endpoints, 5), check.Verb(x.endpoints, "takes", "take"), check.And(path.Names(services)), check.And(x.groups), check.Some(x.Subnets(), 3), check.And(groups)),
-		Evidence: append(g.GroupRules(x.groups, false), x.Posts[0].Walks(services)...),
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Allow 443 from the nodes in %s.", x.Group),
-			Console: g.S.SecurityGroupLink(x.Group), Remedy: openEndpointSecurityGroup,
-		},
-	}
+	f := check.Failed(x.endpoints[0], check.IDs(x.Instances)...).Affecting(check.IDs(x.Instances)...).
+		Involving(slices.Concat(x.endpoints, x.groups, groups)...).
+		WithConfidence(check.Weaker(x.Confidence(check.Certain), check.Certain)).
+		Titled("%s for %s %s not allow the nodes", check.Subject(x.endpoints, "endpoint"), check.And(path.Names(services)), check.Verb(x.endpoints, "does", "do")).
+		Because("%s %s over the name of %s for the whole VPC (private DNS), with %s. No inbound rule there allows tcp 443 from nodes in %s, which have %s.",
+			check.Some(x.endpoints, 5), check.Verb(x.endpoints, "takes", "take"), check.And(path.Names(services)), check.And(x.groups), check.Some(x.Subnets(), 3), check.And(groups)).
+		Showing(g.GroupRules(x.groups, false)...).
+		Showing(x.Posts[0].Walks(services)...).
+		ToFix("Allow 443 from the nodes in %s.", x.Group).Console(g.S.SecurityGroupLink(x.Group)).
+		Remedy(openEndpointSecurityGroup)
 	if len(groups) > 0 {
 		f.Fix.Command = g.S.AllowIngress(x.Group, check.HTTPSPort, groups[0])
 	}
@@ -616,18 +611,13 @@ func (g gap) reasons() []string {
 func gapFinding(c *routes.Scope, g gap, resource, title string, fix check.Fix) check.Finding {
 	covers := g.subnets()
 	first := g.tables[0]
-	f := check.Finding{
-		Outcome:    check.Fail,
-		Confidence: gapConfidence(c, g),
-		Resource:   resource,
-		Covers:     covers,
-		Instances:  c.Stranded(covers),
-		Resources:  check.Adding([]string{g.vpc, first.Table.ID, first.Subnets[0].ID}, g.unused()...),
-		Title:      title,
-		Why: fmt.Sprintf("%s has no route to the internet: %s. Nodes in %s cannot reach %s; %s has endpoints for %s.",
-			first.Table.ID, routes.Rows(first.Table.Routes), check.Some(covers, 3), check.And(path.Names(g.services())), g.vpc, check.And(path.Names(c.Endpointed(g.vpc)))),
-		Fix: fix,
-	}
+	f := check.Failed(resource, covers...).Affecting(c.Stranded(covers)...).
+		Involving(check.Adding([]string{g.vpc, first.Table.ID, first.Subnets[0].ID}, g.unused()...)...).
+		WithConfidence(gapConfidence(c, g)).
+		Titled("%s", title).
+		Because("%s has no route to the internet: %s. Nodes in %s cannot reach %s; %s has endpoints for %s.",
+			first.Table.ID, routes.Rows(first.Table.Routes), check.Some(covers, 3), check.And(path.Names(g.services())), g.vpc, check.And(path.Names(c.Endpointed(g.vpc)))).
+		FixedBy(fix)
 	if because := g.reasons(); len(because) > 0 {
 		f.Why += " Cause: " + check.Some(because, 5) + "."
 	}

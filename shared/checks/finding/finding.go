@@ -3,6 +3,8 @@
 package finding
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"rollcall/shared/catalog"
@@ -93,4 +95,105 @@ type Fix struct {
 type Result struct {
 	Check checkid.ID `json:"check"`
 	Finding
+}
+
+// The parts of a failure, in the order in which a check is read: what failed, in
+// words, by what it was seen, and what to do.
+
+// Failed is the failure of a resource; covers are the subnets or instances in scope
+// that it is about.
+func Failed(resource string, covers ...string) Finding {
+	return Finding{Outcome: Fail, Resource: resource, Covers: slices.Clone(covers)}
+}
+
+// Affecting adds the instances in scope that the failure keeps from joining.
+func (f Finding) Affecting(instances ...string) Finding {
+	f.Instances = slices.Clone(instances)
+	return f
+}
+
+// Involving adds the other resources, in the order of the path.
+func (f Finding) Involving(resources ...string) Finding {
+	f.Resources = slices.Clone(resources)
+	return f
+}
+
+// WithPods adds the pods that cannot start for it.
+func (f Finding) WithPods(pods ...string) Finding {
+	f.Pods = pods
+	return f
+}
+
+// WithConfidence is the failure where it is weaker than its check; empty is its check's.
+func (f Finding) WithConfidence(c Confidence) Finding {
+	f.Confidence = c
+	return f
+}
+
+// Titled ends the first line of the message.
+func (f Finding) Titled(format string, args ...any) Finding {
+	f.Title = Title(format, args...)
+	return f
+}
+
+// Because adds one or two sentences with the facts.
+func (f Finding) Because(format string, args ...any) Finding {
+	f.Why = fmt.Sprintf(format, args...)
+	return f
+}
+
+// Showing adds evidence.
+func (f Finding) Showing(list ...Evidence) Finding {
+	f.Evidence = append(slices.Clip(f.Evidence), list...)
+	return f
+}
+
+// Noting adds one piece of evidence.
+func (f Finding) Noting(what, value string) Finding {
+	return f.Showing(Evidence{What: what, Value: value})
+}
+
+// Notingf adds one piece of evidence with a formatted value.
+func (f Finding) Notingf(what, format string, args ...any) Finding {
+	return f.Noting(what, fmt.Sprintf(format, args...))
+}
+
+// FixedBy is the failure with what to do about it.
+func (f Finding) FixedBy(fix Fix) Finding {
+	f.Fix = fix
+	return f
+}
+
+// ToFix adds the text of the fix.
+func (f Finding) ToFix(format string, args ...any) Finding {
+	f.Fix.Text = fmt.Sprintf(format, args...)
+	return f
+}
+
+// Command adds the command of the fix.
+func (f Finding) Command(command string) Finding {
+	f.Fix.Command = command
+	return f
+}
+
+// Console adds the link of the fix.
+func (f Finding) Console(link string) Finding {
+	f.Fix.Console = link
+	return f
+}
+
+// Remedy adds the remedy that can do the fix.
+func (f Finding) Remedy(name string) Finding {
+	f.Fix.Remedy = name
+	return f
+}
+
+// Title cuts a title to the 70 runes that a message's first line has room for.
+func Title(format string, args ...any) string {
+	const limit = 70
+	text := []rune(fmt.Sprintf(format, args...))
+	if len(text) > limit {
+		text = append(text[:limit-1], '…')
+	}
+	return string(text)
 }

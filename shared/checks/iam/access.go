@@ -206,18 +206,13 @@ func duplicate(c check.RoleGroup, s *check.View) []check.Finding {
 	if a.entry != nil && nodeType(a.entry.Type) {
 		return []check.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type+", which takes precedence over aws-auth")}
 	}
-	f := check.Finding{
-		Outcome: check.Fail, Resource: c.Role, Covers: c.All(), Instances: check.IDs(c.Suspects),
-		Title: check.Title("%s is mapped to %d different users", c.Name(), len(names)),
-		Why: fmt.Sprintf("%s is mapped as %s. Only one of them counts: kubelets with a user name other than system:node:… are not nodes, or get no certificate for logs and exec.",
-			c.Role, check.And(quotedNames(names))),
-		Evidence: append(evidence, modeEvidence(s)),
-		Fix: check.Fix{
-			Text:    "Keep one mapping, as system:node:{{EC2PrivateDNSName}} with system:bootstrappers and system:nodes, and remove the others.",
-			Command: "kubectl edit configmap aws-auth -n kube-system",
-			Console: s.AccessLink(),
-		},
-	}
+	f := check.Failed(c.Role, c.All()...).Affecting(check.IDs(c.Suspects)...).
+		Titled("%s is mapped to %d different users", c.Name(), len(names)).
+		Because("%s is mapped as %s. Only one of them counts: kubelets with a user name other than system:node:… are not nodes, or get no certificate for logs and exec.",
+			c.Role, check.And(quotedNames(names))).
+		Showing(append(evidence, modeEvidence(s))...).
+		ToFix("Keep one mapping, as system:node:{{EC2PrivateDNSName}} with system:bootstrappers and system:nodes, and remove the others.").
+		Command("kubectl edit configmap aws-auth -n kube-system").Console(s.AccessLink())
 	if len(c.Suspects) == 0 {
 		f.Confidence = check.Advice // no node is kept from joining
 	}
@@ -285,14 +280,13 @@ func missing(c check.RoleGroup, s *check.View) []check.Finding {
 
 // unauthorized is the finding; how ends the sentence about the role.
 func unauthorized(c check.RoleGroup, s *check.View, a access, how string) check.Finding {
-	f := check.Finding{
-		Outcome: check.Fail,
-		Title:   check.Title("%s rejects the node role %s", s.Cluster.Name, c.Name()),
-		Why: fmt.Sprintf("%s %s, so %s answers %s with 401 Unauthorized.",
-			c.Role, how, s.Cluster.Name, check.Some(check.IDs(c.Suspects), 3)),
-		Evidence: append([]check.Evidence{modeEvidence(s)}, a.similar...),
-		Fix:      admit(c, s, a),
-	}
+	f := c.Failed().
+		Titled("%s rejects the node role %s", s.Cluster.Name, c.Name()).
+		Because("%s %s, so %s answers %s with 401 Unauthorized.",
+			c.Role, how, s.Cluster.Name, check.Some(check.IDs(c.Suspects), 3)).
+		Showing(modeEvidence(s)).
+		Showing(a.similar...).
+		FixedBy(admit(c, s, a))
 	if a.byEntry {
 		f.Evidence = append(f.Evidence, check.Evidence{What: "Access entries", Value: cmp.Or(check.Some(s.Principals, 10), "none")})
 	}
@@ -372,16 +366,12 @@ func policyMissing(c check.RoleGroup, s *check.View) []check.Finding {
 	case lacks == "":
 		return []check.Finding{c.Pass("Access policies of "+c.Name(), autoNodePolicy)}
 	}
-	f := check.Finding{
-		Outcome:  check.Fail,
-		Title:    check.Title("the access entry of %s lacks %s", c.Name(), autoNodePolicy),
-		Why:      fmt.Sprintf("%s %s, so %s cannot join.", c.Role, lacks, check.Some(check.IDs(c.Suspects), 3)),
-		Evidence: []check.Evidence{entryEvidence(*a.entry), policiesOf(*a.entry), modeEvidence(s)},
-		Fix: check.Fix{
-			Text:    "Associate the access policy with the role's access entry, for the whole cluster. Waiting nodes then join without further action.",
-			Command: associateAuto(s, c.Role), Console: s.AccessLink(),
-		},
-	}
+	f := c.Failed().
+		Titled("the access entry of %s lacks %s", c.Name(), autoNodePolicy).
+		Because("%s %s, so %s cannot join.", c.Role, lacks, check.Some(check.IDs(c.Suspects), 3)).
+		Showing(entryEvidence(*a.entry), policiesOf(*a.entry), modeEvidence(s)).
+		ToFix("Associate the access policy with the role's access entry, for the whole cluster. Waiting nodes then join without further action.").
+		Command(associateAuto(s, c.Role)).Console(s.AccessLink())
 	c.WeakenByReadyNode(&f)
 	return c.Judged(f)
 }
@@ -433,18 +423,13 @@ func stale(c check.RoleGroup, s *check.View) []check.Finding {
 	case !staleEntry(*a.entry, role.Created):
 		return []check.Finding{c.Pass("Access entry of "+c.Name(), "is newer than the role")}
 	}
-	f := check.Finding{
-		Outcome: check.Fail,
-		Title:   check.Title("the access entry of %s belongs to a deleted role", c.Name()),
-		Why: fmt.Sprintf("%s %s, so %s cannot join.",
-			c.Role, staleWhy(s), check.Some(check.IDs(c.Suspects), 3)),
-		Evidence: []check.Evidence{entryEvidence(*a.entry), createdEvidence(c.Role, role.Created), modeEvidence(s)},
-		Fix: check.Fix{
-			Text:    "Delete the access entry and recreate it. Waiting nodes then join without further action.",
-			Command: check.JoinCommands([]string{deleteEntry(s, c.Role), create(c, s)}),
-			Console: s.AccessLink(),
-		},
-	}
+	f := c.Failed().
+		Titled("the access entry of %s belongs to a deleted role", c.Name()).
+		Because("%s %s, so %s cannot join.",
+			c.Role, staleWhy(s), check.Some(check.IDs(c.Suspects), 3)).
+		Showing(entryEvidence(*a.entry), createdEvidence(c.Role, role.Created), modeEvidence(s)).
+		ToFix("Delete the access entry and recreate it. Waiting nodes then join without further action.").
+		Command(check.JoinCommands([]string{deleteEntry(s, c.Role), create(c, s)})).Console(s.AccessLink())
 	f = staleDoubt(f, *a.entry, role.Created)
 	if _, mapped := a.counts(); mapped {
 		f.Confidence = check.Likely // whether aws-auth counts beside such an entry is not documented
@@ -485,14 +470,14 @@ func wrongARN(c check.RoleGroup, s *check.View) []check.Finding {
 	case len(a.similar) == 0:
 		return []check.Finding{c.Pass(c.Name(), "no mapping of it is written differently")}
 	}
-	f := check.Finding{
-		Outcome: check.Fail,
-		Title:   check.Title("%s is mapped by an ARN that does not match", c.Name()),
-		Why: fmt.Sprintf("%s: it %s. The role %s itself has %s, so %s answers %s with 401 Unauthorized.",
-			a.similar[0].What, a.similar[0].Value, awsauth.Canonical(c.Role), a.where(s), s.Cluster.Name, check.Some(check.IDs(c.Suspects), 3)),
-		Evidence: append([]check.Evidence{{What: "Role", Value: c.Role}, modeEvidence(s)}, a.similar...),
-		Fix:      admit(c, s, a),
-	}
+	f := c.Failed().
+		Titled("%s is mapped by an ARN that does not match", c.Name()).
+		Because("%s: it %s. The role %s itself has %s, so %s answers %s with 401 Unauthorized.",
+			a.similar[0].What, a.similar[0].Value, awsauth.Canonical(c.Role), a.where(s), s.Cluster.Name, check.Some(check.IDs(c.Suspects), 3)).
+		Noting("Role", c.Role).
+		Showing(modeEvidence(s)).
+		Showing(a.similar...).
+		FixedBy(admit(c, s, a))
 	c.WeakenByReadyNode(&f)
 	for _, m := range a.users {
 		if means, _ := m.Node(); means != awsauth.Never {
@@ -529,17 +514,13 @@ func wrongType(c check.RoleGroup, s *check.View) []check.Finding {
 	case !knownType(a.entry.Type):
 		return c.Blocked(unknownType(c.Role, a.entry.Type))
 	}
-	f := check.Finding{
-		Outcome: check.Fail,
-		Title:   check.Title("access entry of %s is %s, not %s", c.Name(), a.entry.Type, want),
-		Why: fmt.Sprintf("%s has an access entry of type %s in %s. Only %s is for its nodes, so %s cannot join.",
-			c.Role, a.entry.Type, s.Cluster.Name, want, check.Some(check.IDs(c.Suspects), 3)),
-		Evidence: []check.Evidence{
-			{What: "Access entry of " + c.Role, Value: fmt.Sprintf("type %s, user %q, groups %q", a.entry.Type, a.entry.Username, a.entry.Groups)},
-			modeEvidence(s),
-		},
-		Fix: check.Fix{Console: s.AccessLink()},
-	}
+	f := c.Failed().
+		Titled("access entry of %s is %s, not %s", c.Name(), a.entry.Type, want).
+		Because("%s has an access entry of type %s in %s. Only %s is for its nodes, so %s cannot join.",
+			c.Role, a.entry.Type, s.Cluster.Name, want, check.Some(check.IDs(c.Suspects), 3)).
+		Notingf("Access entry of "+c.Role, "type %s, user %q, groups %q", a.entry.Type, a.entry.Username, a.entry.Groups).
+		Showing(modeEvidence(s)).
+		Console(s.AccessLink())
 	f.Fix.Text, f.Fix.Command = changeEntryType(c, s)
 	if m, mapped := a.counts(); mapped {
 		f.Why += fmt.Sprintf(" aws-auth maps the role too (entry %d), but the access entry takes precedence.", m.Place)

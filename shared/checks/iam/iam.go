@@ -157,18 +157,14 @@ func passRoles(s *check.View, list []check.RoleGroup, value string) []check.Find
 // invalidMap is one finding: the ConfigMap is what must change. It covers the
 // instances that have nothing else to come in by, else the cluster.
 func invalidMap(s *check.View, list []check.RoleGroup, err error) []check.Finding {
-	f := check.Finding{
-		Outcome: check.Fail, Resource: "kube-system/aws-auth",
-		Title: check.Title("aws-auth of %s cannot be parsed", s.Cluster.Name),
-		Why:   fmt.Sprintf("%s cannot %s. It knows none of its roles, and answers their nodes with 401 Unauthorized.", s.Cluster.Name, check.Clip(err.Error())),
+	f := check.Failed("kube-system/aws-auth").
+		Titled("aws-auth of %s cannot be parsed", s.Cluster.Name).
+		Because("%s cannot %s. It knows none of its roles, and answers their nodes with 401 Unauthorized.", s.Cluster.Name, check.Clip(err.Error())).
 		// The text may hold names of people; where it breaks is in the error.
-		Evidence: []check.Evidence{{What: "mapRoles of kube-system/aws-auth", Value: check.Clip(err.Error())}, modeEvidence(s)},
-		Fix: check.Fix{
-			Text:    "Rewrite mapRoles as a list of entries with rolearn, username and groups.",
-			Command: "kubectl edit configmap aws-auth -n kube-system",
-			Console: s.AccessLink(),
-		},
-	}
+		Noting("mapRoles of kube-system/aws-auth", check.Clip(err.Error())).
+		Showing(modeEvidence(s)).
+		ToFix("Rewrite mapRoles as a list of entries with rolearn, username and groups.").
+		Command("kubectl edit configmap aws-auth -n kube-system").Console(s.AccessLink())
 	pass := check.Finding{Outcome: check.Pass, Resource: f.Resource, Evidence: []check.Evidence{{What: "aws-auth", Value: "others have access through an access entry, or are Ready nodes"}}}
 	var out []check.Finding
 	for _, c := range list {
@@ -350,16 +346,14 @@ func (c classRole) blocked(why snapshot.Failure) []check.Finding {
 
 // failed is a finding on the role: what it lacks, in a clause after its name, and the fix.
 func (c classRole) failed(s *check.View, title, lacks string, fix check.Fix, evidence ...check.Evidence) check.Finding {
-	fix.Console = s.AccessLink()
-	return check.Finding{
-		Outcome: check.Fail, Resource: c.arn, Covers: c.covers, Unconditional: true,
-		Resources: append([]string{c.Name}, c.classes...),
-		Title:     title,
-		Why: fmt.Sprintf("%s, the node role of NodeClass %s, %s. EKS Auto Mode launches no node for NodePool %s until %s grants the role access.",
-			c.arn, check.And(c.classes), lacks, check.Some(c.pools, 3), s.Cluster.Name),
-		Evidence: slices.Concat(c.refusals, evidence, []check.Evidence{modeEvidence(s)}),
-		Fix:      fix,
-	}
+	f := check.Failed(c.arn, c.covers...).Involving(append([]string{c.Name}, c.classes...)...).
+		Titled("%s", title).
+		Because("%s, the node role of NodeClass %s, %s. EKS Auto Mode launches no node for NodePool %s until %s grants the role access.",
+			c.arn, check.And(c.classes), lacks, check.Some(c.pools, 3), s.Cluster.Name).
+		Showing(c.refusals...).Showing(evidence...).Showing(modeEvidence(s)).
+		FixedBy(fix).Console(s.AccessLink())
+	f.Unconditional = true
+	return f
 }
 
 // createAuto are the commands that make the access entry of a role of Auto Mode's nodes.

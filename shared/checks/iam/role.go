@@ -58,14 +58,13 @@ func policies(c check.RoleGroup, s *check.View) []check.Finding {
 
 func lacking(c check.RoleGroup, s *check.View, role snapshot.Role, g grants, vital []refusal, own bool) check.Finding {
 	names := actionNames(vital)
-	f := check.Finding{
-		Outcome: check.Fail,
-		Title:   check.Title("%s lacks %s", c.Name(), check.Some(names, 1)),
-		Why: fmt.Sprintf("Nodes with %s must call %s before they are Ready, and are not allowed to: %s.",
-			c.Role, check.Some(names, 6), because(vital)),
-		Evidence: []check.Evidence{policiesHeld(role), {What: "Not allowed", Value: strings.Join(actionNames(g.missing), ", ")}},
-		Fix:      check.Fix{Text: "Allow the actions.", Console: s.RoleLink(c.Role)},
-	}
+	f := c.Failed().
+		Titled("%s lacks %s", c.Name(), check.Some(names, 1)).
+		Because("Nodes with %s must call %s before they are Ready, and are not allowed to: %s.",
+			c.Role, check.Some(names, 6), because(vital)).
+		Showing(policiesHeld(role)).
+		Noting("Not allowed", strings.Join(actionNames(g.missing), ", ")).
+		ToFix("Allow the actions.").Console(s.RoleLink(c.Role))
 	if !own && slices.ContainsFunc(names, isCNIs(s)) {
 		f.Why += " aws-node has no role of its own and uses the node's."
 	}
@@ -214,19 +213,15 @@ func trust(c check.RoleGroup, s *check.View) []check.Finding {
 	if best.Verdict == policy.Denied {
 		how = fmt.Sprintf("denies it (%s)", best.Statement)
 	}
-	return c.Judged(check.Finding{
-		Outcome: check.Fail,
-		Title:   check.Title("%s does not trust EC2", c.Name()),
-		Why: fmt.Sprintf("The trust policy of %s %s, so %s %s no credentials and cannot join %s.",
-			c.Role, how, check.Some(check.IDs(c.Suspects), 3), check.Verb(check.IDs(c.Suspects), "gets", "get"), s.Cluster.Name),
-		Evidence: []check.Evidence{{What: "Trust policy of " + c.Name(), Value: check.Clip(role.Trust)}},
-		Fix: check.Fix{
-			Text: "Allow EC2 to assume the role. This replaces the whole trust policy: keep other statements that are needed.",
-			Command: s.AWSCommand("iam update-assume-role-policy", "--role-name", c.Name(), "--policy-document",
-				fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":%q},"Action":"sts:AssumeRole"}]}`, ec2Service(s.Partition)[0])),
-			Console: s.RoleLink(c.Role),
-		},
-	})
+	return c.Judged(c.Failed().
+		Titled("%s does not trust EC2", c.Name()).
+		Because("The trust policy of %s %s, so %s %s no credentials and cannot join %s.",
+			c.Role, how, check.Some(check.IDs(c.Suspects), 3), check.Verb(check.IDs(c.Suspects), "gets", "get"), s.Cluster.Name).
+		Noting("Trust policy of "+c.Name(), check.Clip(role.Trust)).
+		ToFix("Allow EC2 to assume the role. This replaces the whole trust policy: keep other statements that are needed.").
+		Command(s.AWSCommand("iam update-assume-role-policy", "--role-name", c.Name(), "--policy-document",
+			fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":%q},"Action":"sts:AssumeRole"}]}`, ec2Service(s.Partition)[0]))).
+		Console(s.RoleLink(c.Role)))
 }
 
 // unparsed is a policy that is not understood: nothing follows from it.
@@ -855,27 +850,23 @@ func own(c check.RoleGroup, s *check.View, who cniIdentity) []check.Finding {
 		if len(untrusted) > 0 {
 			first.Role = target.ARN
 		}
-		return first.Judged(cannotAssume(s, role, target, *who.hop, ungranted, untrusted))
+		return first.Judged(cannotAssume(first, s, role, target, *who.hop, ungranted, untrusted))
 	case len(open) > 0:
 		return c.Blocked(open...)
 	}
 	return cni(c, s, who)
 }
 
-func cannotAssume(s *check.View, role, target snapshot.Role, a snapshot.PodIdentity, ungranted, untrusted []refusal) check.Finding {
+func cannotAssume(c check.RoleGroup, s *check.View, role, target snapshot.Role, a snapshot.PodIdentity, ungranted, untrusted []refusal) check.Finding {
 	lacks := append(slices.Clone(ungranted), untrusted...)
-	f := check.Finding{
-		Outcome: check.Fail,
-		Title:   check.Title("aws-node gets no credentials: %s cannot assume %s", role.Name, target.Name),
-		Why: fmt.Sprintf("The Pod Identity association of kube-system/aws-node gives it %s, which EKS assumes with %s. That is denied: %s. Without credentials the network of a new node is not ready.",
-			target.ARN, role.ARN, because(lacks)),
-		Evidence: []check.Evidence{
-			{What: "Not allowed", Value: strings.Join(actionNames(lacks), ", ")},
-			policiesHeld(role),
-			{What: "Trust policy of " + target.Name, Value: check.Clip(target.Trust)},
-		},
-		Fix: check.Fix{Console: s.RoleLink(role.ARN)},
-	}
+	f := c.Failed().
+		Titled("aws-node gets no credentials: %s cannot assume %s", role.Name, target.Name).
+		Because("The Pod Identity association of kube-system/aws-node gives it %s, which EKS assumes with %s. That is denied: %s. Without credentials the network of a new node is not ready.",
+			target.ARN, role.ARN, because(lacks)).
+		Noting("Not allowed", strings.Join(actionNames(lacks), ", ")).
+		Showing(policiesHeld(role)).
+		Noting("Trust policy of "+target.Name, check.Clip(target.Trust)).
+		Console(s.RoleLink(role.ARN))
 	actions := []string{"sts:AssumeRole", "sts:TagSession"}
 	if a.Untagged {
 		actions = actions[:1]
@@ -947,18 +938,14 @@ func surelyMissing(g grants) []refusal {
 }
 
 func cniLacks(c check.RoleGroup, s *check.View, who cniIdentity, role snapshot.Role, g grants, lacks []refusal) check.Finding {
-	f := check.Finding{
-		Outcome: check.Fail,
-		Title:   check.Title("aws-node lacks %s", check.Some(actionNames(lacks), 1)),
-		Why: fmt.Sprintf("aws-node uses %s (%s), which lacks %s: %s. Until then the network of a new node is not ready.",
-			c.Role, who.how, check.And(actionNames(lacks)), because(lacks)),
-		Evidence: []check.Evidence{
-			{What: "aws-node", Value: "uses " + c.Role + ": " + who.how},
-			policiesHeld(role),
-			{What: "Not allowed", Value: strings.Join(actionNames(g.missing), ", ")},
-		},
-		Fix: check.Fix{Console: s.RoleLink(c.Role)},
-	}
+	f := c.Failed().
+		Titled("aws-node lacks %s", check.Some(actionNames(lacks), 1)).
+		Because("aws-node uses %s (%s), which lacks %s: %s. Until then the network of a new node is not ready.",
+			c.Role, who.how, check.And(actionNames(lacks)), because(lacks)).
+		Noting("aws-node", "uses "+c.Role+": "+who.how).
+		Showing(policiesHeld(role)).
+		Noting("Not allowed", strings.Join(actionNames(g.missing), ", ")).
+		Console(s.RoleLink(c.Role))
 	if s.CNI != nil && s.CNI.Image != "" {
 		f.Evidence = append(f.Evidence, check.Evidence{What: "Image of aws-node", Value: s.CNI.Image})
 	}
@@ -971,17 +958,14 @@ func cniLacks(c check.RoleGroup, s *check.View, who cniIdentity, role snapshot.R
 }
 
 func cniGone(c check.RoleGroup, s *check.View, who cniIdentity) check.Finding {
-	f := check.Finding{
-		Outcome: check.Fail,
-		Title:   check.Title("aws-node's role %s was deleted", c.Name()),
-		Why: fmt.Sprintf("aws-node uses %s (%s), which no longer exists in IAM. It gets no credentials, so the network of a new node is not ready.",
-			c.Role, who.how),
-		Evidence: []check.Evidence{{What: c.Role, Value: "iam:GetRole: " + check.NoSuchEntity}, {What: "aws-node", Value: "uses " + c.Role + ": " + who.how}},
-		Fix: check.Fix{
-			Text:    "Recreate the role, or give aws-node another one, and restart its pods.",
-			Console: s.RoleLink(c.Role),
-		},
-	}
+	f := c.Failed().
+		Titled("aws-node's role %s was deleted", c.Name()).
+		Because("aws-node uses %s (%s), which no longer exists in IAM. It gets no credentials, so the network of a new node is not ready.",
+			c.Role, who.how).
+		Noting(c.Role, "iam:GetRole: "+check.NoSuchEntity).
+		Noting("aws-node", "uses "+c.Role+": "+who.how).
+		ToFix("Recreate the role, or give aws-node another one, and restart its pods.").
+		Console(s.RoleLink(c.Role))
 	who.lower(&f)
 	return f
 }

@@ -201,12 +201,10 @@ func consoleErrorFinding(l check.InstanceIndex, c *consoleCause, leads bool) che
 	if !leads {
 		resource = slices.Min(all)
 	}
-	f := check.Finding{
-		Outcome: check.Fail, Resource: resource, Covers: all, Instances: slices.Clone(all),
-		Title: check.Title("%s: %s", check.Subject(all, "instance"), first.match.Title),
-		Why:   fmt.Sprintf("The console of %s shows: %s (%s). %s", first.instance.ID, first.match.Title, first.match.ID, first.match.Means),
-		Fix:   fixConsole(l, first),
-	}
+	f := check.Failed(resource, all...).Affecting(all...).
+		Titled("%s: %s", check.Subject(all, "instance"), first.match.Title).
+		Because("The console of %s shows: %s (%s). %s", first.instance.ID, first.match.Title, first.match.ID, first.match.Means).
+		FixedBy(fixConsole(l, first))
 	if !first.match.Certain {
 		f.Confidence = check.Likely
 	}
@@ -344,17 +342,12 @@ func kubeletOf(l check.InstanceIndex, i *snapshot.Instance, images map[string]sn
 }
 
 func versionSkewFinding(l check.InstanceIndex, g *versioned, plane minor) check.Finding {
-	f := check.Finding{
-		Outcome: check.Fail, Resource: g.owner, Covers: g.instances, Instances: append([]string(nil), g.instances...),
-		Resources: []string{l.S.Cluster.Name},
-		Title:     check.Title("%s: kubelet %s, control plane %s", check.Subject(g.instances, "instance"), g.kubelet, plane),
-		Why:       fmt.Sprintf("%s of %s.", skew(g.kubelet, plane), l.S.Cluster.Name),
-		Evidence:  g.evidence,
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Use an image of Kubernetes %s.", plane),
-			Console: l.S.ClusterLink(),
-		},
-	}
+	f := check.Failed(g.owner, g.instances...).Affecting(append([]string(nil), g.instances...)...).
+		Involving(l.S.Cluster.Name).
+		Titled("%s: kubelet %s, control plane %s", check.Subject(g.instances, "instance"), g.kubelet, plane).
+		Because("%s of %s.", skew(g.kubelet, plane), l.S.Cluster.Name).
+		Showing(g.evidence...).
+		ToFix("Use an image of Kubernetes %s.", plane).Console(l.S.ClusterLink())
 	// One version newer mostly works, and stands beside a control plane that was rolled back
 	// (EKS user guide, "Roll back a cluster to a previous Kubernetes version").
 	if !g.sure || g.ready != nil || g.kubelet == plane+1 {
@@ -397,17 +390,14 @@ func unowned(s *check.View) []check.Finding {
 		return []check.Finding{{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: append(s.Scope.Unowned[:len(s.Scope.Unowned):len(s.Scope.Unowned)], s.Cluster.Name)}}
 	}
 	cluster := s.Cluster.Name
-	return []check.Finding{{
-		Outcome: check.Fail, Resource: cluster, Covers: append(waiting[:len(waiting):len(waiting)], cluster), Instances: waiting,
-		Title: check.Title("%s tagged for %s, but nothing in it launched them", check.Subject(waiting, "instance"), cluster),
-		Why: fmt.Sprintf("%s %s the cluster's tags, and no Auto Scaling group, nodegroup or NodeClaim of %s has %s. Anyone who can start an instance can set its tags.",
-			check.Some(waiting, 3), check.Verb(waiting, "has", "have"), cluster, check.Verb(waiting, "it", "them")),
-		Evidence: evidence,
-		Fix: check.Fix{
-			Text: "Find out who started " + check.Some(waiting, 3) + ". If nodes are started by hand or with another tool, start them from a group of the cluster; otherwise remove the cluster's tags.",
-			Command: s.AWSCommand("cloudtrail lookup-events", "--lookup-attributes", "AttributeKey=ResourceName,AttributeValue="+waiting[0],
-				"--query", "Events[].[EventTime,EventName,Username]", "--output", "text"),
-			Console: s.EC2Link("InstanceDetails:instanceId=" + waiting[0]),
-		},
-	}}
+	return []check.Finding{check.Failed(cluster, append(waiting[:len(waiting):len(waiting)], cluster)...).
+		Affecting(waiting...).
+		Titled("%s tagged for %s, but nothing in it launched them", check.Subject(waiting, "instance"), cluster).
+		Because("%s %s the cluster's tags, and no Auto Scaling group, nodegroup or NodeClaim of %s has %s. Anyone who can start an instance can set its tags.",
+			check.Some(waiting, 3), check.Verb(waiting, "has", "have"), cluster, check.Verb(waiting, "it", "them")).
+		Showing(evidence...).
+		ToFix("%s", "Find out who started "+check.Some(waiting, 3)+". If nodes are started by hand or with another tool, start them from a group of the cluster; otherwise remove the cluster's tags.").
+		Command(s.AWSCommand("cloudtrail lookup-events", "--lookup-attributes", "AttributeKey=ResourceName,AttributeValue="+waiting[0],
+			"--query", "Events[].[EventTime,EventName,Username]", "--output", "text")).
+		Console(s.EC2Link("InstanceDetails:instanceId=" + waiting[0]))}
 }

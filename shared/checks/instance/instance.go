@@ -245,17 +245,13 @@ func architectures(l check.InstanceIndex, instanceType string) []string {
 }
 
 func imageUnfitFinding(l check.InstanceIndex, ami string, image snapshot.Image, group []*snapshot.Instance, reasons []string) check.Finding {
-	f := check.Finding{
-		Outcome: check.Fail, Resource: ami, Covers: check.IDs(group), Instances: check.IDs(group),
-		Title: check.Title("%s: %s", ami, reasons[0]),
-		Why:   fmt.Sprintf("%s: %s.", cmp.Or(image.Name, ami), strings.Join(reasons, "; ")),
-		Evidence: []check.Evidence{{What: ami, Value: fmt.Sprintf("%s, %s, %s, owner %s", cmp.Or(image.Name, "no name"), cmp.Or(image.Architecture, "architecture not reported"),
-			cmp.Or(image.State, "not listed"), cmp.Or(image.OwnerAlias, image.Owner, "unknown"))}},
-		Fix: check.Fix{
-			Text:    "Set a current EKS image in the launch template or nodegroup, and replace the instances.",
-			Console: l.S.EC2Link("ImageDetails:imageId=" + ami),
-		},
-	}
+	f := check.Failed(ami, check.IDs(group)...).Affecting(check.IDs(group)...).
+		Titled("%s: %s", ami, reasons[0]).
+		Because("%s: %s.", cmp.Or(image.Name, ami), strings.Join(reasons, "; ")).
+		Notingf(ami, "%s, %s, %s, owner %s", cmp.Or(image.Name, "no name"), cmp.Or(image.Architecture, "architecture not reported"),
+			cmp.Or(image.State, "not listed"), cmp.Or(image.OwnerAlias, image.Owner, "unknown")).
+		ToFix("Set a current EKS image in the launch template or nodegroup, and replace the instances.").
+		Console(l.S.EC2Link("ImageDetails:imageId=" + ami))
 	if !image.Deprecated.IsZero() && !l.S.Time.Before(image.Deprecated) {
 		f.Evidence = append(f.Evidence, check.Evidence{What: ami, Value: "deprecated since " + image.Deprecated.UTC().Format("2006-01-02") + "; by itself harmless"})
 	}
@@ -348,12 +344,10 @@ func compared(s *check.View) (list []factor.Launch, failed map[string]bool) {
 
 func commonFactorFinding(s *check.View, v factor.Verdict, launches []factor.Launch, ids []string) check.Finding {
 	first := v.Shared[0]
-	f := check.Finding{
-		Outcome: check.Fail, Resource: first.Name, Covers: ids, Instances: ids,
-		Title: check.Title("%d of %d %s failed, %d of %d others joined", v.Failed, v.Launches, having(first), v.Others-v.OtherFailed, v.Others),
-		Why: fmt.Sprintf("%d of %d launches %s failed, the first launched %s UTC; %d of %d others of the last 7 days joined.",
-			v.Failed, v.Launches, having(first), v.First.UTC().Format(check.DayAndMinute), v.Others-v.OtherFailed, v.Others),
-	}
+	f := check.Failed(first.Name, ids...).Affecting(ids...).
+		Titled("%d of %d %s failed, %d of %d others joined", v.Failed, v.Launches, having(first), v.Others-v.OtherFailed, v.Others).
+		Because("%d of %d launches %s failed, the first launched %s UTC; %d of %d others of the last 7 days joined.",
+			v.Failed, v.Launches, having(first), v.First.UTC().Format(check.DayAndMinute), v.Others-v.OtherFailed, v.Others)
 	if also := v.Shared[1:]; len(also) > 0 {
 		f.Why += fmt.Sprintf(" They are exactly the launches %s: nothing here tells these apart.", check.And(all(also)))
 	}
@@ -763,17 +757,13 @@ func groupJoins(st *check.BootConfig, name string) bool {
 }
 
 func (l *labelled) finding(s *check.View) check.Finding {
-	f := check.Finding{
-		Outcome: check.Fail, Resource: l.resource, Covers: l.instances, Instances: slices.Clone(l.instances),
-		Title: check.Title("kubelet rejects label %s", l.keys[0]),
-		Why: fmt.Sprintf("The kubelet of %s does not start: %s %s in a reserved namespace of Kubernetes.%s",
-			check.Subject(l.instances, "instance"), check.Some(l.keys, 3), check.Verb(l.keys, "is", "are"), l.doubt),
-		Evidence: []check.Evidence{{What: "Rejected, from " + l.from, Value: check.Some(l.keys, 10)}},
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Remove %s from the user data, or give it your own prefix; kubectl can set it once the node has joined. Then replace %s.", check.Some(l.keys, 3), check.Subject(l.instances, "instance")),
-			Console: s.EC2Link("InstanceDetails:instanceId=" + l.instances[0]),
-		},
-	}
+	f := check.Failed(l.resource, l.instances...).Affecting(l.instances...).
+		Titled("kubelet rejects label %s", l.keys[0]).
+		Because("The kubelet of %s does not start: %s %s in a reserved namespace of Kubernetes.%s",
+			check.Subject(l.instances, "instance"), check.Some(l.keys, 3), check.Verb(l.keys, "is", "are"), l.doubt).
+		Noting("Rejected, from "+l.from, check.Some(l.keys, 10)).
+		ToFix("Remove %s from the user data, or give it your own prefix; kubectl can set it once the node has joined. Then replace %s.", check.Some(l.keys, 3), check.Subject(l.instances, "instance")).
+		Console(s.EC2Link("InstanceDetails:instanceId=" + l.instances[0]))
 	if l.sure != check.Certain {
 		f.Confidence = l.sure
 	}

@@ -244,21 +244,14 @@ func overfull(st *check.BootConfig, of []string, t snapshot.InstanceType) check.
 		}
 		return check.Evidence{What: name + " of aws-node", Value: value}
 	}
-	return check.Finding{
-		Outcome: check.Fail, Resource: st.Origin(i), Covers: of, Instances: of, Resources: []string{i.Type},
-		Title: check.Title("%s: max pods is %d, %s has addresses for %d", st.Origin(i), pods, i.Type, most),
-		Why:   fmt.Sprintf("%s allows %d pods on %s, but with the network plugin's settings %s has addresses for %d. Pods beyond that get none.", from, pods, check.Subject(of, "instance"), i.Type, most),
-		Evidence: []check.Evidence{
-			{What: "Max pods, from " + from, Value: strconv.Itoa(pods)},
-			{What: i.Type, Value: fmt.Sprintf("%d interfaces, %d IPv4 addresses each", t.Interfaces, t.IPv4PerInterface)},
-			setting("ENABLE_PREFIX_DELEGATION"), setting("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"),
-		},
-		Pods: st.S.WaitingFor(of),
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Set max pods to %d or less for %s%s. Then replace the instances.", most, i.Type, orPrefixes(env)),
-			Console: console(st, st.Origin(i)),
-		},
-	}
+	return check.Failed(st.Origin(i), of...).Affecting(of...).Involving(i.Type).WithPods(st.S.WaitingFor(of)...).
+		Titled("%s: max pods is %d, %s has addresses for %d", st.Origin(i), pods, i.Type, most).
+		Because("%s allows %d pods on %s, but with the network plugin's settings %s has addresses for %d. Pods beyond that get none.", from, pods, check.Subject(of, "instance"), i.Type, most).
+		Noting("Max pods, from "+from, strconv.Itoa(pods)).
+		Notingf(i.Type, "%d interfaces, %d IPv4 addresses each", t.Interfaces, t.IPv4PerInterface).
+		Showing(setting("ENABLE_PREFIX_DELEGATION"), setting("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG")).
+		ToFix("Set max pods to %d or less for %s%s. Then replace the instances.", most, i.Type, orPrefixes(env)).
+		Console(console(st, st.Origin(i)))
 }
 
 func runForeignSecurityGroups(s *check.View) []check.Finding {
@@ -332,20 +325,14 @@ func sufficient(s *check.View) func(id string) bool {
 func foreign(st *check.BootConfig, origin string, of []string) check.Finding {
 	i := st.Instances[of[0]]
 	want := st.S.Cluster.SecurityGroup
-	f := check.Finding{
-		Outcome: check.Fail, Resource: origin, Covers: of, Instances: of, Resources: append([]string{want}, i.Groups...),
-		Title: check.Title("%s keeps %s off %s", origin, want, check.Subject(of, "instance")),
-		Why: fmt.Sprintf("%s sets the security groups %s, so EKS did not add the cluster's, %s. Those groups must allow all that nodes and control plane need of each other.",
-			origin, check.Some(i.Groups, 3), want),
-		Evidence: []check.Evidence{
-			{What: "Security groups of " + i.ID, Value: strings.Join(i.Groups, ", ")},
-			{What: "Security group of the cluster", Value: want},
-		},
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Add %s to the security groups of %s in a new version, and update the node group to it. For running instances, use the command.", want, origin),
-			Console: console(st, origin),
-		},
-	}
+	f := check.Failed(origin, of...).Affecting(of...).Involving(append([]string{want}, i.Groups...)...).
+		Titled("%s keeps %s off %s", origin, want, check.Subject(of, "instance")).
+		Because("%s sets the security groups %s, so EKS did not add the cluster's, %s. Those groups must allow all that nodes and control plane need of each other.",
+			origin, check.Some(i.Groups, 3), want).
+		Noting("Security groups of "+i.ID, strings.Join(i.Groups, ", ")).
+		Noting("Security group of the cluster", want).
+		ToFix("Add %s to the security groups of %s in a new version, and update the node group to it. For running instances, use the command.", want, origin).
+		Console(console(st, origin))
 	if len(i.Interfaces) > 0 {
 		f.Fix.Command = st.S.AWSCommand("ec2 modify-network-interface-attribute", "--network-interface-id", i.Interfaces[0], "--groups", i.Groups, want)
 	} else {
@@ -516,15 +503,13 @@ func outOfReach(st *check.BootConfig, origin string, of []string, sure check.Con
 }
 
 func metadataFinding(st *check.BootConfig, origin string, of []string, sure check.Confidence, says, why string, evidence check.Evidence, option string) check.Finding {
-	return check.Finding{
-		Outcome: check.Fail, Confidence: sure, Resource: origin, Covers: of, Instances: of,
-		Title: check.Title("%s", says), Pods: st.S.WaitingFor(of), Why: why, Evidence: []check.Evidence{evidence},
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Enable it on %s, and in a new launch template version for future nodes.", check.Subject(of, "instance")),
-			Command: st.S.AWSCommand("ec2 modify-instance-metadata-options", "--instance-id", of[0], strings.Fields(option)),
-			Console: st.S.EC2Link("InstanceDetails:instanceId=" + of[0]),
-		},
-	}
+	return check.Failed(origin, of...).Affecting(of...).WithPods(st.S.WaitingFor(of)...).WithConfidence(sure).
+		Titled("%s", says).
+		Because("%s", why).
+		Showing(evidence).
+		ToFix("Enable it on %s, and in a new launch template version for future nodes.", check.Subject(of, "instance")).
+		Command(st.S.AWSCommand("ec2 modify-instance-metadata-options", "--instance-id", of[0], strings.Fields(option))).
+		Console(st.S.EC2Link("InstanceDetails:instanceId=" + of[0]))
 }
 
 func runOlderThanCluster(s *check.View) []check.Finding {
@@ -552,21 +537,15 @@ func runOlderThanCluster(s *check.View) []check.Finding {
 	list = append(list, unlooked(s, blind)...)
 	for origin, of := range g.All() {
 		i := st.Instances[of[0]]
-		f := check.Finding{
-			Outcome: check.Fail, Resource: origin, Covers: of, Instances: of,
-			Title: check.Title("%s launched before cluster %s was ready", check.Subject(of, "instance"), s.Cluster.Name),
-			Why: fmt.Sprintf("%s was launched %s, the cluster was created %s and is %s. The bootstrap runs only at the first start.",
-				i.ID, clock(i.Launched), clock(s.Cluster.Created), s.Cluster.Status),
-			Evidence: []check.Evidence{
-				{What: i.ID + " launched", Value: clock(i.Launched)},
-				{What: "Cluster " + s.Cluster.Name + " created", Value: clock(s.Cluster.Created) + ", " + s.Cluster.Status},
-			},
-			Fix: check.Fix{
-				Text:    fmt.Sprintf("Replace %s once the cluster is ACTIVE.", check.Subject(of, "instance")),
-				Command: s.AWSCommand("autoscaling terminate-instance-in-auto-scaling-group", "--instance-id", of[0], "--no-should-decrement-desired-capacity"),
-				Console: s.EC2Link("InstanceDetails:instanceId=" + of[0]),
-			},
-		}
+		f := check.Failed(origin, of...).Affecting(of...).
+			Titled("%s launched before cluster %s was ready", check.Subject(of, "instance"), s.Cluster.Name).
+			Because("%s was launched %s, the cluster was created %s and is %s. The bootstrap runs only at the first start.",
+				i.ID, clock(i.Launched), clock(s.Cluster.Created), s.Cluster.Status).
+			Noting(i.ID+" launched", clock(i.Launched)).
+			Noting("Cluster "+s.Cluster.Name+" created", clock(s.Cluster.Created)+", "+s.Cluster.Status).
+			ToFix("Replace %s once the cluster is ACTIVE.", check.Subject(of, "instance")).
+			Command(s.AWSCommand("autoscaling terminate-instance-in-auto-scaling-group", "--instance-id", of[0], "--no-should-decrement-desired-capacity")).
+			Console(s.EC2Link("InstanceDetails:instanceId=" + of[0]))
 		if i.Tags["aws:autoscaling:groupName"] == "" {
 			f.Fix.Command = ""
 		}

@@ -117,10 +117,8 @@ func userDataFinding(st *check.BootConfig, of []*snapshot.Instance, t *check.Dec
 	slices.SortStableFunc(flaws, func(a, b flaw) int { return cmp.Compare(strength(a.sure), strength(b.sure)) })
 	first := flaws[0]
 	origin := st.Origin(of[0])
-	f := check.Finding{
-		Outcome: check.Fail, Resource: origin, Covers: check.IDs(of), Instances: check.IDs(of),
-		Title: check.Title("User data of %s %s", origin, first.titleEnd),
-	}
+	f := check.Failed(origin, check.IDs(of)...).Affecting(check.IDs(of)...).
+		Titled("User data of %s %s", origin, first.titleEnd)
 	if first.sure != check.Certain {
 		f.Confidence = first.sure
 	}
@@ -720,22 +718,16 @@ func (b bundle) templates(st *check.BootConfig, told map[string]bool) []check.Fi
 		told[lt.ID] = true
 		name := cmp.Or(lt.Name, lt.ID)
 		nodes := startedFrom(st, lt.ID)
-		f := check.Finding{
-			Outcome: check.Fail, Confidence: check.Advice, Resource: lt.ID, Covers: []string{lt.ID}, Resources: []string{lt.ID, st.S.Cluster.Name},
-			Title: check.Title("%s will not trust %s once its new authority is active", name, st.S.Cluster.Name),
-			Why: fmt.Sprintf("%s has a successor certificate authority. Version %s of launch template %s (%s) trusts only the present one: when the successor is activated, by someone or by EKS itself before the present one expires, new nodes from it do not join, and joined ones lose the endpoint.",
-				st.S.Cluster.Name, lt.Version, name, lt.ID),
-			Evidence: []check.Evidence{
-				{What: lt.ID + " version " + lt.Version, Value: fingerprint(userdata.Authorities(t.CA.Value)[0])},
-				{What: "Bundle of " + st.S.Cluster.Name, Value: fingerprint(b.active) + " (active), " + fingerprint(b.others[0])},
-				{What: "Instances from it", Value: cmp.Or(check.Some(nodes, 5), "none")},
-			},
-			Fix: check.Fix{
-				Text:    "Create a version with the cluster's whole bundle (the command prints it), use it in the group, and replace the nodes before the successor is activated. In a node group whose image EKS chooses, update the node group.",
-				Command: st.S.AWSCommand("eks describe-cluster", "--name", st.S.Cluster.Name, "--query", "cluster.certificateAuthority.data", "--output", "text"),
-				Console: st.S.EC2Link("LaunchTemplateDetails:launchTemplateId=" + lt.ID),
-			},
-		}
+		f := check.Failed(lt.ID, lt.ID).Involving(lt.ID, st.S.Cluster.Name).WithConfidence(check.Advice).
+			Titled("%s will not trust %s once its new authority is active", name, st.S.Cluster.Name).
+			Because("%s has a successor certificate authority. Version %s of launch template %s (%s) trusts only the present one: when the successor is activated, by someone or by EKS itself before the present one expires, new nodes from it do not join, and joined ones lose the endpoint.",
+				st.S.Cluster.Name, lt.Version, name, lt.ID).
+			Noting(lt.ID+" version "+lt.Version, fingerprint(userdata.Authorities(t.CA.Value)[0])).
+			Noting("Bundle of "+st.S.Cluster.Name, fingerprint(b.active)+" (active), "+fingerprint(b.others[0])).
+			Noting("Instances from it", cmp.Or(check.Some(nodes, 5), "none")).
+			ToFix("Create a version with the cluster's whole bundle (the command prints it), use it in the group, and replace the nodes before the successor is activated. In a node group whose image EKS chooses, update the node group.").
+			Command(st.S.AWSCommand("eks describe-cluster", "--name", st.S.Cluster.Name, "--query", "cluster.certificateAuthority.data", "--output", "text")).
+			Console(st.S.EC2Link("LaunchTemplateDetails:launchTemplateId=" + lt.ID))
 		if !active {
 			f.Title = check.Title("%s does not trust the authority that signs for %s", name, st.S.Cluster.Name)
 			f.Why = fmt.Sprintf("Version %s of launch template %s (%s) trusts only a certificate authority that does not sign for %s: the next nodes from it do not join.", lt.Version, name, lt.ID, st.S.Cluster.Name)
@@ -788,18 +780,14 @@ func runClusterTag(s *check.View) []check.Finding {
 	list = check.Passing(list, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for resource, of := range g.All() {
-		f := check.Finding{
-			Outcome: check.Fail, Resource: resource, Covers: of, Instances: of,
-			Title: check.Title("%s %s no tag of cluster %s", check.Subject(of, "instance"), check.Verb(of, "has", "have"), s.Cluster.Name),
-			Why: fmt.Sprintf("%s %s not tagged %s. The cloud provider and the network plugin use this tag to find the cluster's instances; outside managed node groups only the group's own template sets it.",
-				check.Some(of, 3), check.Verb(of, "is", "are"), tag),
-			Evidence: []check.Evidence{{What: "Tags of " + of[0], Value: tagKeys(st.Instances[of[0]])}},
-			Fix: check.Fix{
-				Text:    fmt.Sprintf("Tag %s with %s = owned.", check.Subject(of, "instance"), tag),
-				Command: s.AWSCommand("ec2 create-tags", "--resources", of[:min(len(of), 20)], "--tags", fmt.Sprintf("Key=%s,Value=owned", tag)),
-				Console: s.EC2Link("InstanceDetails:instanceId=" + of[0]),
-			},
-		}
+		f := check.Failed(resource, of...).Affecting(of...).
+			Titled("%s %s no tag of cluster %s", check.Subject(of, "instance"), check.Verb(of, "has", "have"), s.Cluster.Name).
+			Because("%s %s not tagged %s. The cloud provider and the network plugin use this tag to find the cluster's instances; outside managed node groups only the group's own template sets it.",
+				check.Some(of, 3), check.Verb(of, "is", "are"), tag).
+			Noting("Tags of "+of[0], tagKeys(st.Instances[of[0]])).
+			ToFix("Tag %s with %s = owned.", check.Subject(of, "instance"), tag).
+			Command(s.AWSCommand("ec2 create-tags", "--resources", of[:min(len(of), 20)], "--tags", fmt.Sprintf("Key=%s,Value=owned", tag))).
+			Console(s.EC2Link("InstanceDetails:instanceId=" + of[0]))
 		if resource != of[0] {
 			f.Fix.Text = fmt.Sprintf("Tag group %s with %s = owned, propagated at launch, and %s too.", resource, tag, check.Subject(of, "instance"))
 			f.Fix.Command = shell.All(s.AWSCommand("autoscaling create-or-update-tags", "--tags",

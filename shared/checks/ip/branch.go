@@ -498,20 +498,14 @@ func runBranchLeaked(s *check.View) []check.Finding {
 }
 
 func branchLeaked(s *check.View, n snapshot.Subnet, strays []string) check.Finding {
-	return check.Finding{
-		Outcome: check.Fail, Resource: n.ID, Covers: []string{n.ID}, Resources: append([]string{n.ID}, strays[:min(len(strays), 3)]...),
-		Title: check.Title("%s without a trunk %s addresses of %s", check.Subject(strays, "branch interface"), check.Verb(strays, "holds", "hold"), n.ID),
-		Why: fmt.Sprintf("%s (%s, %s) has %d free, and %s %s one address each: %s trunk no longer exists, nor does its node.",
-			n.ID, n.CIDR, n.Zone, n.Free, check.Some(strays, 3), check.Verb(strays, "holds", "hold"), check.Verb(strays, "its", "their")),
-		Evidence: []check.Evidence{
-			{What: "Branch interfaces in " + n.ID + " without a trunk", Value: fmt.Sprint(len(strays))},
-			{What: "Free in " + n.ID, Value: fmt.Sprint(n.Free)},
-		},
-		Fix: check.Fix{
-			Text:    "The VPC resource controller deletes them within an hour. If they stay, check that the cluster's role allows it (AmazonEKSVPCResourceController), and delete them by hand once no pod uses them. The command lists them.",
-			Command: listStrays(s, n.ID), Console: s.VPCLink("SubnetDetails:subnetId=" + n.ID),
-		},
-	}
+	return check.Failed(n.ID, n.ID).Involving(append([]string{n.ID}, strays[:min(len(strays), 3)]...)...).
+		Titled("%s without a trunk %s addresses of %s", check.Subject(strays, "branch interface"), check.Verb(strays, "holds", "hold"), n.ID).
+		Because("%s (%s, %s) has %d free, and %s %s one address each: %s trunk no longer exists, nor does its node.",
+			n.ID, n.CIDR, n.Zone, n.Free, check.Some(strays, 3), check.Verb(strays, "holds", "hold"), check.Verb(strays, "its", "their")).
+		Noting("Branch interfaces in "+n.ID+" without a trunk", fmt.Sprint(len(strays))).
+		Noting("Free in "+n.ID, fmt.Sprint(n.Free)).
+		ToFix("The VPC resource controller deletes them within an hour. If they stay, check that the cluster's role allows it (AmazonEKSVPCResourceController), and delete them by hand once no pod uses them. The command lists them.").
+		Command(listStrays(s, n.ID)).Console(s.VPCLink("SubnetDetails:subnetId=" + n.ID))
 }
 
 // listStrays lists the controller's interfaces in a subnet that nothing is attached to.

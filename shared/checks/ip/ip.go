@@ -267,19 +267,15 @@ func templates(l check.Leaks) []check.Finding {
 			continue
 		}
 		name := cmp.Or(t.Name, t.ID)
-		f := check.Finding{
-			Outcome: check.Fail, Confidence: check.Advice, Resource: t.ID, Covers: []string{t.ID}, Resources: append([]string{t.ID}, where(l)...),
-			Title:    check.Title("%s keeps the primary interface of terminated instances", name),
-			Why:      fmt.Sprintf("Version %s of launch template %s (%s) sets DeleteOnTermination=false on the primary interface: it stays, with its addresses, when its instance ends.", t.Version, name, t.ID),
-			Evidence: []check.Evidence{{What: t.ID + " version " + t.Version, Value: "primary interface: DeleteOnTermination=false"}},
-			Fix: check.Fix{
-				// No command to make it: a list of interfaces replaces the whole list,
-				// with the security groups in it.
-				Text:    "Create a version with DeleteOnTermination=true on the primary interface, and use it in the group (the command shows what the interface has now).",
-				Command: l.S.AWSCommand("ec2 describe-launch-template-versions", "--launch-template-id", t.ID, "--versions", t.Version),
-				Console: l.S.EC2Link("LaunchTemplateDetails:launchTemplateId=" + t.ID),
-			},
-		}
+		f := check.Failed(t.ID, t.ID).Involving(append([]string{t.ID}, where(l)...)...).WithConfidence(check.Advice).
+			Titled("%s keeps the primary interface of terminated instances", name).
+			Because("Version %s of launch template %s (%s) sets DeleteOnTermination=false on the primary interface: it stays, with its addresses, when its instance ends.", t.Version, name, t.ID).
+			Noting(t.ID+" version "+t.Version, "primary interface: DeleteOnTermination=false").
+			// No command to make it: a list of interfaces replaces the whole list,
+			// with the security groups in it.
+			ToFix("Create a version with DeleteOnTermination=true on the primary interface, and use it in the group (the command shows what the interface has now).").
+			Command(l.S.AWSCommand("ec2 describe-launch-template-versions", "--launch-template-id", t.ID, "--versions", t.Version)).
+			Console(l.S.EC2Link("LaunchTemplateDetails:launchTemplateId=" + t.ID))
 		if len(kept) > 0 {
 			f.Confidence = weight(l, kept)
 			var ids []string
@@ -429,12 +425,11 @@ func podsWithoutAddress(s *check.View, list []check.PodWait) check.Finding {
 			first = w
 		}
 	}
-	f := check.Finding{
-		Outcome: check.Fail, Resource: first.Node, Covers: []string{first.Node}, Resources: []string{first.Node},
-		Since: first.Since, Pods: names[:min(len(names), zones.MostPods)],
-		Title: check.Title("%s %s for an address on %s", check.Subject(names, "pod"), check.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node)),
-		Fix:   check.Fix{Console: s.ClusterLink()},
-	}
+	f := check.Failed(first.Node, first.Node).Involving(first.Node).
+		WithPods(names[:min(len(names), zones.MostPods)]...).
+		Titled("%s %s for an address on %s", check.Subject(names, "pod"), check.Verb(names, "waits", "wait"), cmp.Or(first.Instance, first.Node)).
+		Console(s.ClusterLink())
+	f.Since = first.Since
 	if first.Instance != "" {
 		f.Covers, f.Instances, f.Resources = []string{first.Instance}, []string{first.Instance}, append(f.Resources, first.Instance)
 		if i := slices.IndexFunc(s.Instances, func(i snapshot.Instance) bool { return i.ID == first.Instance }); i >= 0 {

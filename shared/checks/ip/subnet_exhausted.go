@@ -494,21 +494,14 @@ func leakFinding(l check.Leaks, n snapshot.Subnet, here *check.SubnetLeaks) chec
 	held := here.Addresses()
 	what := fmt.Sprintf("%d %s of %d terminated %s", len(here.Own), check.Plural(len(here.Own), "interface", "interfaces"), len(owners), check.Plural(len(owners), "node", "nodes"))
 	since := since(l, here)
-	f := check.Finding{
-		Outcome:   check.Fail,
-		Resource:  n.ID,
-		Covers:    []string{n.ID},
-		Resources: []string{n.ID, n.VPC},
-		Title:     check.Title("%d terminated %s %d %s of %s", len(owners), check.Plural(len(owners), "node holds", "nodes hold"), held, check.Plural(held, "address", "addresses"), n.ID),
-		Why:       fmt.Sprintf("%s %s %d %s of %s (%s, %s)%s. Nothing is attached to them, and EC2 reports their instances as terminated or unknown.", what, check.Plural(len(here.Own), "holds", "hold"), held, check.Plural(held, "address", "addresses"), n.ID, n.CIDR, n.Zone, since),
-		Evidence: []check.Evidence{
-			{What: "Leaked in " + n.ID, Value: fmt.Sprintf("%s, %d %s%s", what, held, check.Plural(held, "address", "addresses"), since)},
-			{What: "Interfaces", Value: check.Some(ids(l, here.Own), 5)},
-			{What: "Created by", Value: check.Some(owners, 5)},
-			{What: "Of cluster", Value: clusters(l, here)},
-		},
-		Fix: fix(l, n, here),
-	}
+	f := check.Failed(n.ID, n.ID).Involving(n.ID, n.VPC).
+		Titled("%d terminated %s %d %s of %s", len(owners), check.Plural(len(owners), "node holds", "nodes hold"), held, check.Plural(held, "address", "addresses"), n.ID).
+		Because("%s %s %d %s of %s (%s, %s)%s. Nothing is attached to them, and EC2 reports their instances as terminated or unknown.", what, check.Plural(len(here.Own), "holds", "hold"), held, check.Plural(held, "address", "addresses"), n.ID, n.CIDR, n.Zone, since).
+		Notingf("Leaked in "+n.ID, "%s, %d %s%s", what, held, check.Plural(held, "address", "addresses"), since).
+		Noting("Interfaces", check.Some(ids(l, here.Own), 5)).
+		Noting("Created by", check.Some(owners, 5)).
+		Noting("Of cluster", clusters(l, here)).
+		FixedBy(fix(l, n, here))
 	f.Evidence = append(f.Evidence, check.Evidence{What: "eni-cleanup", Value: fate(l, here)})
 	if here.Others > 0 {
 		f.Evidence = append(f.Evidence, check.Evidence{What: "Not counted", Value: fmt.Sprintf("%d %s of terminated nodes that name another cluster", here.Others, check.Plural(here.Others, "interface", "interfaces"))})
@@ -775,21 +768,14 @@ func runwayOf(c *routes.Scope, subnet snapshot.Subnet, samples []snapshot.Sample
 		pass.Evidence = evidence
 		return pass
 	}
-	f := check.Finding{
-		Outcome:    check.Fail,
-		Confidence: check.Possible,
-		Resource:   subnet.ID,
-		Covers:     []string{subnet.ID},
-		Resources:  []string{subnet.ID, subnet.VPC},
-		Title:      check.Title("%s runs out of addresses at about %s", subnet.ID, clockMinute(r.Empty, c.S.Time)),
-		Why:        runwayWhy(subnet, r, n, p, c.S.Time),
-		Evidence:   append(evidence, check.Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)}),
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Find what uses the addresses (the command lists interfaces that nothing is attached to), or have the groups launch into a subnet other than %s.", subnet.ID),
-			Command: c.S.AWSCommand("ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet.ID, "Name=status,Values=available"),
-			Console: c.S.VPCLink("SubnetDetails:subnetId=" + subnet.ID),
-		},
-	}
+	f := check.Failed(subnet.ID, subnet.ID).Involving(subnet.ID, subnet.VPC).WithConfidence(check.Possible).
+		Titled("%s runs out of addresses at about %s", subnet.ID, clockMinute(r.Empty, c.S.Time)).
+		Because("%s", runwayWhy(subnet, r, n, p, c.S.Time)).
+		Showing(evidence...).
+		Notingf(subnet.ID, "%s, %s", subnet.CIDR, subnet.Zone).
+		ToFix("Find what uses the addresses (the command lists interfaces that nothing is attached to), or have the groups launch into a subnet other than %s.", subnet.ID).
+		Command(c.S.AWSCommand("ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet.ID, "Name=status,Values=available")).
+		Console(c.S.VPCLink("SubnetDetails:subnetId=" + subnet.ID))
 	if r.Reason == address.Reached {
 		// ip/subnet-exhausted says it where a group may still launch there.
 		f.Confidence = check.Advice

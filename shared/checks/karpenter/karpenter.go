@@ -258,16 +258,13 @@ func because(class snapshot.NodeClass) (string, snapshot.ObservedCondition) {
 
 func notReady(s *check.View, u use, w state) check.Finding {
 	pools := u.poolNames()
-	f := check.Finding{
-		Outcome: check.Fail, Resource: u.resource, Covers: u.covers(), Resources: pools, Unconditional: true,
-		Title: check.Title("%s cannot launch: %s %s", subject(pools), u.title(), short(w)),
-		Why:   fmt.Sprintf("%s launches no node for %s: %s %s.", maker(u.ref), named(pools), u.title(), long(w)),
-		Fix: check.Fix{
-			Text:    next(u.ref, w),
-			Command: shell.Command("kubectl", "describe", check.ClassKind(u.ref), u.ref.Name),
-			Console: s.ClusterLink(),
-		},
-	}
+	f := check.Failed(u.resource, u.covers()...).Involving(pools...).
+		Titled("%s cannot launch: %s %s", subject(pools), u.title(), short(w)).
+		Because("%s launches no node for %s: %s %s.", maker(u.ref), named(pools), u.title(), long(w)).
+		ToFix("%s", next(u.ref, w)).
+		Command(shell.Command("kubectl", "describe", check.ClassKind(u.ref), u.ref.Name)).
+		Console(s.ClusterLink())
+	f.Unconditional = true
 	if f.Pods = waitFor(s, u); len(f.Pods) > 0 {
 		f.Why += fmt.Sprintf(" %s for %s, and no other NodePool can run %s.", waitingPods(f.Pods), check.Plural(len(pools), "it", "them"), check.Plural(len(f.Pods), "it", "them"))
 	}
@@ -730,18 +727,13 @@ func limitReached(s *check.View, p snapshot.NodePool, pods []*snapshot.WaitingPo
 	for _, name := range by {
 		told = append(told, fmt.Sprintf("%s of %s %s", orZero(p.Used[name]), p.Limits[name], name))
 	}
-	f := check.Finding{
-		Outcome: check.Fail, Resource: p.Name, Covers: []string{check.PoolKey(p.Name)}, Unconditional: true,
-		Pods:  names[:min(len(names), zones.MostPods)],
-		Title: check.Title("NodePool %s has reached its limit: %s", p.Name, check.And(told)),
-		Why: fmt.Sprintf("%s for a node of NodePool %s, whose limit leaves too little for one: its nodes have %s. No other NodePool can run %s.",
-			waitingPods(names), p.Name, check.And(told), check.Plural(len(names), "the pod", "the pods")),
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Raise spec.limits of NodePool %s (%s), or move pods off its nodes so that Karpenter removes some.", p.Name, strings.Join(by, ", ")),
-			Command: shell.Command("kubectl", "edit", "nodepool", p.Name),
-			Console: s.ClusterLink(),
-		},
-	}
+	f := check.Failed(p.Name, check.PoolKey(p.Name)).WithPods(names[:min(len(names), zones.MostPods)]...).
+		Titled("NodePool %s has reached its limit: %s", p.Name, check.And(told)).
+		Because("%s for a node of NodePool %s, whose limit leaves too little for one: its nodes have %s. No other NodePool can run %s.",
+			waitingPods(names), p.Name, check.And(told), check.Plural(len(names), "the pod", "the pods")).
+		ToFix("Raise spec.limits of NodePool %s (%s), or move pods off its nodes so that Karpenter removes some.", p.Name, strings.Join(by, ", ")).
+		Command(shell.Command("kubectl", "edit", "nodepool", p.Name)).Console(s.ClusterLink())
+	f.Unconditional = true
 	for _, name := range slices.Sorted(maps.Keys(p.Limits)) {
 		value := fmt.Sprintf("%s of %s", orZero(p.Used[name]), p.Limits[name])
 		switch left, ok := scheduling.Remaining(p.Limits[name], p.Used[name]); {

@@ -142,17 +142,11 @@ func cannotLaunch(a *check.Attempts, spec launchSpec, f launchFault) check.Findi
 	first := slices.MinFunc(f.list, func(x, y check.Attempt) int {
 		return cmp.Or(strings.Compare(x.Verdict.Text, y.Verdict.Text), x.At.Compare(y.At))
 	})
-	finding := check.Finding{
-		Outcome:   check.Fail,
-		Resource:  f.resource,
-		Covers:    f.groups(),
-		Instances: f.ended(a.S),
-		Resources: f.resources(),
-		Title:     check.Title("%s cannot launch: %s", check.Subject(names, "group"), spec.headline),
-		Why:       fmt.Sprintf("No instance of %s could be %s%s: %s.", check.Some(names, 3), start(f), where(f.subnets()), meaning(first)),
-		Evidence:  slices.Concat(f.evidence(), f.deniedEvidence(), check.LogEvidence(a.S.Snapshot, f.claims()...)),
-		Since:     f.since(),
-	}
+	finding := check.Failed(f.resource, f.groups()...).Affecting(f.ended(a.S)...).Involving(f.resources()...).
+		Titled("%s cannot launch: %s", check.Subject(names, "group"), spec.headline).
+		Because("No instance of %s could be %s%s: %s.", check.Some(names, 3), start(f), where(f.subnets()), meaning(first)).
+		Showing(slices.Concat(f.evidence(), f.deniedEvidence(), check.LogEvidence(a.S.Snapshot, f.claims()...))...)
+	finding.Since = f.since()
 	if spec.repair != nil {
 		finding.Fix = spec.repair(a, f)
 	}
@@ -387,23 +381,14 @@ func cannotResume(s *check.View, g snapshot.Group, reason string, has int) check
 	if reason == "" {
 		by = "Auto Scaling gives no reason"
 	}
-	finding := check.Finding{
-		Outcome:   check.Fail,
-		Resource:  g.Name,
-		Covers:    []string{g.Name},
-		Resources: []string{g.Name},
-		Title:     check.Title("%s cannot launch: the process Launch is suspended", f.names(a)[0]),
-		Why:       fmt.Sprintf("The process Launch of %s is suspended, and the group wants more instances than it has. %s.", g.Name, by),
-		Evidence: []check.Evidence{
-			{What: g.Name, Value: fmt.Sprintf("desired %d, has %d, max %d", g.Desired, has, g.Max)},
-			{What: "Suspended", Value: "Launch"},
-		},
-		Fix: check.Fix{
-			Text:    text,
-			Command: AWSCommand(a, "autoscaling", "resume-processes", "--auto-scaling-group-name", g.Name, "--scaling-processes", "Launch"),
-			Console: s.AutoScalingGroupLink(g.Name),
-		},
-	}
+	finding := check.Failed(g.Name, g.Name).Involving(g.Name).
+		Titled("%s cannot launch: the process Launch is suspended", f.names(a)[0]).
+		Because("The process Launch of %s is suspended, and the group wants more instances than it has. %s.", g.Name, by).
+		Notingf(g.Name, "desired %d, has %d, max %d", g.Desired, has, g.Max).
+		Noting("Suspended", "Launch").
+		ToFix("%s", text).
+		Command(AWSCommand(a, "autoscaling", "resume-processes", "--auto-scaling-group-name", g.Name, "--scaling-processes", "Launch")).
+		Console(s.AutoScalingGroupLink(g.Name))
 	if reason != "" {
 		finding.Evidence[1].Value += ": " + check.Clip(reason)
 	}

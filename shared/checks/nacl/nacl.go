@@ -402,12 +402,13 @@ func naclEgressFinding(g *check.Placements, f *aclBlock) check.Finding {
 }
 
 func naclFinding(g *check.Placements, f *aclBlock, title, why string) check.Finding {
-	return check.Finding{
-		Outcome: check.Fail, Confidence: check.Weaker(f.confidence, check.Certain),
-		Resource: f.acl.ID, Covers: f.covers(), Instances: f.instances(),
-		Resources: append([]string{f.acl.ID}, f.subnets()...),
-		Title:     title, Why: why, Evidence: f.evidence(), Fix: f.fix(g.S),
-	}
+	return check.Failed(f.acl.ID, f.covers()...).Affecting(f.instances()...).
+		Involving(append([]string{f.acl.ID}, f.subnets()...)...).
+		WithConfidence(check.Weaker(f.confidence, check.Certain)).
+		Titled("%s", title).
+		Because("%s", why).
+		Showing(f.evidence()...).
+		FixedBy(f.fix(g.S))
 }
 
 // fix adds rules before those that deny.

@@ -299,17 +299,12 @@ func strangers(pending map[string]snapshot.CSR) []string {
 }
 
 func csrPendingFinding(l check.InstanceIndex, resource string, csr snapshot.CSR, who string) check.Finding {
-	return check.Finding{
-		Outcome: check.Fail, Resource: resource, Covers: []string{resource},
-		Title:    check.Title("%s waits for its serving certificate", who),
-		Why:      fmt.Sprintf("%s has waited for approval since %s. Until then logs, exec and webhooks to the node fail with a TLS error.", csr.Name, csr.Created.UTC().Format(time.TimeOnly+" UTC")),
-		Evidence: []check.Evidence{{What: csr.Name, Value: fmt.Sprintf("%s, requested by %s, pending", csr.Signer, csr.Username)}},
-		Fix: check.Fix{
-			Text:    "Review the request first (the command): the requestor must be the node, the common name must be the same, the SANs must be names and addresses of that very instance, and the usages only digital signature, key encipherment and server auth. Then check how the node role is mapped: EKS approves only requests under the node's own name. Only if all of it is correct and the node is yours, approve it with kubectl certificate approve and the request's name, quoted as in the command.",
-			Command: lookAtCSR(csr),
-			Console: l.S.ClusterLink(),
-		},
-	}
+	return check.Failed(resource, resource).
+		Titled("%s waits for its serving certificate", who).
+		Because("%s has waited for approval since %s. Until then logs, exec and webhooks to the node fail with a TLS error.", csr.Name, csr.Created.UTC().Format(time.TimeOnly+" UTC")).
+		Notingf(csr.Name, "%s, requested by %s, pending", csr.Signer, csr.Username).
+		ToFix("Review the request first (the command): the requestor must be the node, the common name must be the same, the SANs must be names and addresses of that very instance, and the usages only digital signature, key encipherment and server auth. Then check how the node role is mapped: EKS approves only requests under the node's own name. Only if all of it is correct and the node is yours, approve it with kubectl certificate approve and the request's name, quoted as in the command.").
+		Command(lookAtCSR(csr)).Console(l.S.ClusterLink())
 }
 
 // lookAtCSR shows who asks, the common name and the SANs, and then the usages,
@@ -413,17 +408,13 @@ func notInitializedFinding(s *check.View, pool string, list []snapshot.NodeClaim
 		}
 	}
 	what, next := waitedFor(c.Reason)
-	f := check.Finding{
-		Outcome: check.Fail, Resource: pool, Covers: covers, Resources: resources, Unconditional: true,
-		Title: check.Title("%s %s not initialized: %s", check.Subject(hosts, "node"), check.Verb(hosts, "is", "are"), what),
-		Why: fmt.Sprintf("%s (NodeClaim %s of NodePool %s) is Ready since %s, but not initialized: %s.",
-			first.Node, first.Name, pool, check.ClockTime(readySince(s, first.Node)), check.Clip(strings.TrimSuffix(cmp.Or(c.Message, c.Reason), "."))),
-		Fix: check.Fix{
-			Text:    next,
-			Command: shell.Command("kubectl", "describe", "node", first.Node),
-			Console: s.ClusterLink(),
-		},
-	}
+	f := check.Failed(pool, covers...).Involving(resources...).
+		Titled("%s %s not initialized: %s", check.Subject(hosts, "node"), check.Verb(hosts, "is", "are"), what).
+		Because("%s (NodeClaim %s of NodePool %s) is Ready since %s, but not initialized: %s.",
+			first.Node, first.Name, pool, check.ClockTime(readySince(s, first.Node)), check.Clip(strings.TrimSuffix(cmp.Or(c.Message, c.Reason), "."))).
+		ToFix("%s", next).Command(shell.Command("kubectl", "describe", "node", first.Node)).
+		Console(s.ClusterLink())
+	f.Unconditional = true
 	if more := len(list) - 1; more > 0 {
 		f.Why += fmt.Sprintf(" So are %d more.", more)
 	}
@@ -493,21 +484,13 @@ func notReady(s *check.View) []check.Finding {
 
 func notReadyFinding(l check.InstanceIndex, id string, n *snapshot.Node) check.Finding {
 	status := cmp.Or(n.Ready.Status, "not reported")
-	f := check.Finding{
-		Outcome:   check.Fail,
-		Resource:  id,
-		Covers:    []string{id},
-		Instances: []string{id},
-		Resources: []string{id, n.Name},
-		Title:     check.Title("%s registered and is not Ready", id),
-		Why:       fmt.Sprintf("%s registered as %s. Its condition Ready is %s", id, n.Name, status),
-		Evidence:  []check.Evidence{{What: n.Name, Value: fmt.Sprintf("Ready is %s (%s): %s", status, cmp.Or(n.Ready.Reason, "no reason"), check.Clip(n.Ready.Message))}},
-		Fix: check.Fix{
-			Text:    "Read the node's conditions and the pods on it, aws-node first.",
-			Command: shell.All(shell.Command("kubectl", "describe", "node", n.Name), shell.Command("kubectl", "get", "pods", "-A", "-o", "wide", "--field-selector", "spec.nodeName="+n.Name)),
-			Console: l.S.EC2Link("InstanceDetails:instanceId=" + id),
-		},
-	}
+	f := check.Failed(id, id).Affecting(id).Involving(id, n.Name).
+		Titled("%s registered and is not Ready", id).
+		Because("%s registered as %s. Its condition Ready is %s", id, n.Name, status).
+		Notingf(n.Name, "Ready is %s (%s): %s", status, cmp.Or(n.Ready.Reason, "no reason"), check.Clip(n.Ready.Message)).
+		ToFix("Read the node's conditions and the pods on it, aws-node first.").
+		Command(shell.All(shell.Command("kubectl", "describe", "node", n.Name), shell.Command("kubectl", "get", "pods", "-A", "-o", "wide", "--field-selector", "spec.nodeName="+n.Name))).
+		Console(l.S.EC2Link("InstanceDetails:instanceId=" + id))
 	if n.Ready.Reason != "" {
 		f.Why += ": " + n.Ready.Reason
 	}
@@ -545,22 +528,15 @@ func notRegistered(s *check.View) []check.Finding {
 func notRegisteredFinding(l check.InstanceIndex, i *snapshot.Instance) check.Finding {
 	launch := l.Launches[i.ID]
 	launched := launch.Started.UTC().Format(time.TimeOnly + " UTC")
-	return check.Finding{
-		Outcome:   check.Fail,
-		Resource:  i.ID,
-		Covers:    []string{i.ID},
-		Instances: []string{i.ID},
-		Title:     check.Title("%s has not registered as a node", i.ID),
+	return check.Failed(i.ID, i.ID).Affecting(i.ID).
+		Titled("%s has not registered as a node", i.ID).
 		// When, never how long ago: the words must not change with each look.
-		Why: fmt.Sprintf("%s (%s) should have been a node %s after its launch at %s. No node of %s has its id.%s",
-			i.ID, i.Type, check.Minutes(launch.Due.Sub(launch.Started)), launched, l.S.Cluster.Name, learned(i, launch)),
-		Evidence: []check.Evidence{{What: i.ID, Value: fmt.Sprintf("%s, %s, %s, %s; launched %s, no node", i.State, i.Type, i.Zone, i.Subnet, launched)}},
-		Fix: check.Fix{
-			Text:    "Read the console output of " + i.ID + ".",
-			Command: l.S.AWSCommand("ec2 get-console-output", "--latest", "--output", "text", "--instance-id", i.ID),
-			Console: l.S.EC2Link("InstanceDetails:instanceId=" + i.ID),
-		},
-	}
+		Because("%s (%s) should have been a node %s after its launch at %s. No node of %s has its id.%s",
+			i.ID, i.Type, check.Minutes(launch.Due.Sub(launch.Started)), launched, l.S.Cluster.Name, learned(i, launch)).
+		Notingf(i.ID, "%s, %s, %s, %s; launched %s, no node", i.State, i.Type, i.Zone, i.Subnet, launched).
+		ToFix("Read the console output of %s.", i.ID).
+		Command(l.S.AWSCommand("ec2 get-console-output", "--latest", "--output", "text", "--instance-id", i.ID)).
+		Console(l.S.EC2Link("InstanceDetails:instanceId=" + i.ID))
 }
 
 // learned says from what the time to join was learned; nothing where it is the
@@ -604,10 +580,8 @@ func uninitialized(s *check.View) []check.Finding {
 }
 
 func uninitializedFinding(l check.InstanceIndex, owner string, list []string) check.Finding {
-	f := check.Finding{
-		Outcome: check.Fail, Resource: owner, Covers: list, Instances: append([]string(nil), list...),
-		Title: check.Title("%s %s not initialized by the cloud provider", check.Subject(list, "node"), check.Verb(list, "is", "are")),
-	}
+	f := check.Failed(owner, list...).Affecting(append([]string(nil), list...)...).
+		Titled("%s %s not initialized by the cloud provider", check.Subject(list, "node"), check.Verb(list, "is", "are"))
 	first := l.Nodes[list[0]]
 	f.Why = fmt.Sprintf("%s registered and still has the taint node.cloudprovider.kubernetes.io/uninitialized: the cloud controller has found no instance for it.", first.Name)
 	const limit = 5

@@ -197,13 +197,12 @@ func status(r check.Roster, n snapshot.Nodegroup) (f check.Finding, judged bool)
 
 // bad is the finding on a status that says that something failed.
 func bad(r check.Roster, n snapshot.Nodegroup) check.Finding {
-	f := check.Finding{
-		Outcome: check.Fail, Resource: n.Name, Covers: []string{n.Name},
-		Title:    check.Title("nodegroup %s %s", n.Name, check.Fares(n.Status)),
-		Why:      fmt.Sprintf("EKS reports that nodegroup %s is %s.", n.Name, n.Status),
-		Evidence: append([]check.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, cluster.IssueEvidence(n.Issues)...),
-		Fix:      check.Fix{Command: r.S.DescribeNodegroup(n.Name), Console: r.S.NodegroupLink(n.Name)},
-	}
+	f := check.Failed(n.Name, n.Name).
+		Titled("nodegroup %s %s", n.Name, check.Fares(n.Status)).
+		Because("EKS reports that nodegroup %s is %s.", n.Name, n.Status).
+		Notingf(n.Name, "%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired).
+		Showing(cluster.IssueEvidence(n.Issues)...).
+		Command(r.S.DescribeNodegroup(n.Name)).Console(r.S.NodegroupLink(n.Name))
 	if n.Status != nodegroup.DeleteFailed && r.Unseen() {
 		f.Confidence = check.Likely // Ready nodes would outweigh it
 	}
@@ -280,17 +279,13 @@ func stuckFinding(r check.Roster, n snapshot.Nodegroup) (check.Finding, bool) {
 	if at.IsZero() || lasts <= usual {
 		return check.Finding{}, false
 	}
-	f := check.Finding{
-		Outcome: check.Fail, Resource: n.Name, Covers: []string{n.Name},
-		Title:    check.Title("nodegroup %s has been %s since %s", n.Name, n.Status, check.ClockTime(at)),
-		Why:      fmt.Sprintf("Nodegroup %s has been %s since %s; that takes at most %s.", n.Name, n.Status, at.UTC().Format(check.DayAndMinute+" UTC"), check.Minutes(usual)),
-		Evidence: append([]check.Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired)}}, cluster.IssueEvidence(n.Issues)...),
-		Fix: check.Fix{
-			Text:    "Check what it waits for: nodes that do not join, pods that cannot be evicted (kubectl get pdb -A), instances that do not end.",
-			Command: cmp.Or(describeUpdate(r, n), r.S.DescribeNodegroup(n.Name)),
-			Console: r.S.NodegroupLink(n.Name),
-		},
-	}
+	f := check.Failed(n.Name, n.Name).
+		Titled("nodegroup %s has been %s since %s", n.Name, n.Status, check.ClockTime(at)).
+		Because("Nodegroup %s has been %s since %s; that takes at most %s.", n.Name, n.Status, at.UTC().Format(check.DayAndMinute+" UTC"), check.Minutes(usual)).
+		Notingf(n.Name, "%s, min %d max %d desired %d", n.Status, n.Min, n.Max, n.Desired).
+		Showing(cluster.IssueEvidence(n.Issues)...).
+		ToFix("Check what it waits for: nodes that do not join, pods that cannot be evicted (kubectl get pdb -A), instances that do not end.").
+		Command(cmp.Or(describeUpdate(r, n), r.S.DescribeNodegroup(n.Name))).Console(r.S.NodegroupLink(n.Name))
 	if issues, _ := r.UndisprovedIssues(n); len(issues) > 0 && onlyShow(r, n, issues) {
 		r.AsSymptom(&f, n, issues)
 	}
@@ -354,16 +349,13 @@ func lastUpdate(r check.Roster, n snapshot.Nodegroup) check.Finding {
 }
 
 func updateFailed(r check.Roster, n snapshot.Nodegroup, u snapshot.Update, line check.Evidence) check.Finding {
-	f := check.Finding{
-		Outcome: check.Fail, Resource: n.Name, Covers: []string{n.Name}, Evidence: []check.Evidence{line},
-		Title: check.Title("nodegroup %s failed to update", n.Name),
-		Why:   fmt.Sprintf("The %s of %s that began at %s UTC failed.", cmp.Or(check.Spoken(u.Type), "update"), n.Name, u.Created.UTC().Format(check.DayAndMinute)),
-		Fix: check.Fix{
-			Text:    "EKS gives no reason: check the nodegroup and its group's scaling activities, and update again.",
-			Command: r.S.AWSCommand("eks describe-update", "--name", r.S.Cluster.Name, "--nodegroup-name", n.Name, "--update-id", u.ID),
-			Console: r.S.NodegroupLink(n.Name),
-		},
-	}
+	f := check.Failed(n.Name, n.Name).
+		Titled("nodegroup %s failed to update", n.Name).
+		Because("The %s of %s that began at %s UTC failed.", cmp.Or(check.Spoken(u.Type), "update"), n.Name, u.Created.UTC().Format(check.DayAndMinute)).
+		Showing(line).
+		ToFix("EKS gives no reason: check the nodegroup and its group's scaling activities, and update again.").
+		Command(r.S.AWSCommand("eks describe-update", "--name", r.S.Cluster.Name, "--nodegroup-name", n.Name, "--update-id", u.ID)).
+		Console(r.S.NodegroupLink(n.Name))
 	if len(u.Params) > 0 {
 		f.Evidence = append(f.Evidence, check.Evidence{What: "It was to set", Value: check.Clip(strings.Join(u.Params, ", "))})
 	}

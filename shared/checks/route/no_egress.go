@@ -30,15 +30,10 @@ func noEgressExempt(c *routes.Scope, l routes.Table) (check.Finding, bool) {
 
 func noEgressFinding(c *routes.Scope, fault wayFault) check.Finding {
 	l, subnets := fault.routeTables[0], fault.subnets()
-	f := check.Finding{
-		Outcome:   check.Fail,
-		Resource:  fault.id,
-		Covers:    subnets,
-		Instances: c.Stranded(subnets),
-		Resources: append([]string{l.Table.ID}, subnets...),
-		Title:     check.Title("%s %s no route to the internet", check.Subject(subnets, "subnet"), check.Verb(subnets, "has", "have")),
-		Evidence:  fault.evidence(),
-	}
+	f := check.Failed(fault.id, subnets...).Affecting(c.Stranded(subnets)...).
+		Involving(append([]string{l.Table.ID}, subnets...)...).
+		Titled("%s %s no route to the internet", check.Subject(subnets, "subnet"), check.Verb(subnets, "has", "have")).
+		Showing(fault.evidence()...)
 	if slices.ContainsFunc(fault.routeTables, func(l routes.Table) bool { return c.Doubt(l) != "" }) {
 		f.Confidence = check.Likely
 	}
@@ -219,18 +214,13 @@ func byInterface(w path.Way) bool {
 
 func natInstanceFinding(c *routes.Scope, f wayFault) check.Finding {
 	subnets := f.subnets()
-	return check.Finding{
-		Outcome:   check.Fail,
-		Resource:  f.id,
-		Covers:    subnets,
-		Instances: c.Stranded(subnets),
-		Resources: f.way.Resources(),
-		Title:     check.Title("%s forwards nothing", f.id),
-		Why: fmt.Sprintf("The default route of %s points to %s, but %s. Nodes in %s cannot reach %s.",
-			check.Some(f.tables(), 3), f.id, f.way.Reason, check.Some(subnets, 3), check.And(path.Names(f.lost()))),
-		Evidence: append(f.evidence(), forwarderSeen(c, f.id)...),
-		Fix:      fixForwarder(c, f),
-	}
+	return check.Failed(f.id, subnets...).Affecting(c.Stranded(subnets)...).Involving(f.way.Resources()...).
+		Titled("%s forwards nothing", f.id).
+		Because("The default route of %s points to %s, but %s. Nodes in %s cannot reach %s.",
+			check.Some(f.tables(), 3), f.id, f.way.Reason, check.Some(subnets, 3), check.And(path.Names(f.lost()))).
+		Showing(f.evidence()...).
+		Showing(forwarderSeen(c, f.id)...).
+		FixedBy(fixForwarder(c, f))
 }
 
 // forwards are the interface and the instance that a row leads to, as far as
@@ -302,18 +292,12 @@ func rowlessOrNAT(w path.Way) bool { return routes.Rowless(w) || byNAT(w) }
 func natNoInternetFinding(c *routes.Scope, f wayFault) check.Finding {
 	nat, _ := c.Net.NAT(f.id)
 	ids := f.subnets()
-	said := check.Finding{
-		Outcome:   check.Fail,
-		Resource:  f.id,
-		Covers:    ids,
-		Instances: c.Stranded(ids),
-		Resources: f.way.Resources(),
-		Title:     check.Title("%s has no route to the internet", f.id),
-		Why: fmt.Sprintf("%s is available in %s, but %s. Nodes in %s cannot reach %s.",
-			f.id, nat.Subnet, f.way.Reason, check.Some(ids, 3), check.And(path.Names(f.lost()))),
-		Evidence: f.evidence(),
-		Fix:      fixStuckNAT(c, f, nat),
-	}
+	said := check.Failed(f.id, ids...).Affecting(c.Stranded(ids)...).Involving(f.way.Resources()...).
+		Titled("%s has no route to the internet", f.id).
+		Because("%s is available in %s, but %s. Nodes in %s cannot reach %s.",
+			f.id, nat.Subnet, f.way.Reason, check.Some(ids, 3), check.And(path.Names(f.lost()))).
+		Showing(f.evidence()...).
+		FixedBy(fixStuckNAT(c, f, nat))
 	if table, ok := c.Net.Table(nat.Subnet); ok && len(said.Evidence) > 0 {
 		said.Evidence = slices.Insert(said.Evidence, 0, check.Evidence{
 			What: fmt.Sprintf("Routes of %s, the table of %s", table.ID, nat.Subnet), Value: routes.Rows(table.Routes),
@@ -387,19 +371,13 @@ func natUnusableFinding(c *routes.Scope, f wayFault) check.Finding {
 		state = "is private and has no path to the internet"
 	}
 	ids := f.subnets()
-	return check.Finding{
-		Outcome:   check.Fail,
-		Resource:  f.id,
-		Covers:    ids,
-		Instances: c.Stranded(ids),
-		Resources: f.way.Resources(),
-		Title:     check.Title("%s %s", f.id, state),
-		Why: fmt.Sprintf("%s %s %s to %s, but %s. Nodes in %s cannot reach %s.",
+	return check.Failed(f.id, ids...).Affecting(c.Stranded(ids)...).Involving(f.way.Resources()...).
+		Titled("%s %s", f.id, state).
+		Because("%s %s %s to %s, but %s. Nodes in %s cannot reach %s.",
 			check.Some(f.tables(), 3), check.Verb(f.tables(), "sends", "send"), path.Destination(f.way.Row), f.way.Row.Target.ID,
-			check.Clip(f.way.Reason), check.Some(ids, 3), check.And(path.Names(f.lost()))),
-		Evidence: f.evidence(),
-		Fix:      fixNAT(c, f, nat),
-	}
+			check.Clip(f.way.Reason), check.Some(ids, 3), check.And(path.Names(f.lost()))).
+		Showing(f.evidence()...).
+		FixedBy(fixNAT(c, f, nat))
 }
 
 func fixNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) check.Fix {
@@ -436,18 +414,13 @@ func detachedFinding(c *routes.Scope, f wayFault) check.Finding {
 	if len(attached) > 0 {
 		where = "to " + check.And(attached)
 	}
-	return check.Finding{
-		Outcome:   check.Fail,
-		Resource:  f.id,
-		Covers:    subnets,
-		Instances: c.Stranded(subnets),
-		Resources: f.way.Resources(),
-		Title:     check.Title("%s is not attached to %s", f.id, vpc),
-		Why: fmt.Sprintf("%s points to %s, which is attached %s. Nodes in %s cannot reach %s.",
-			inTable(f.routeTables[0], f.way), f.id, where, check.Some(subnets, 3), check.And(path.Names(f.lost()))),
-		Evidence: append(f.evidence(), check.Evidence{What: f.id, Value: "attached " + where}),
-		Fix:      fixDetached(c, f, attached),
-	}
+	return check.Failed(f.id, subnets...).Affecting(c.Stranded(subnets)...).Involving(f.way.Resources()...).
+		Titled("%s is not attached to %s", f.id, vpc).
+		Because("%s points to %s, which is attached %s. Nodes in %s cannot reach %s.",
+			inTable(f.routeTables[0], f.way), f.id, where, check.Some(subnets, 3), check.And(path.Names(f.lost()))).
+		Showing(f.evidence()...).
+		Noting(f.id, "attached "+where).
+		FixedBy(fixDetached(c, f, attached))
 }
 
 // fixDetached attaches a gateway that no VPC uses, where the VPC has no
@@ -566,18 +539,14 @@ func publicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) (che
 		return f, true
 	}
 	one := routes.Table{S: l.S, Table: l.Table, Subnets: []snapshot.Subnet{subnet}, Paths: l.Paths, Internet: l.Internet}
-	f := check.Finding{
-		Outcome:   check.Fail,
-		Resource:  subnet.ID,
-		Covers:    []string{subnet.ID},
-		Instances: c.Stranded([]string{subnet.ID}),
-		Resources: l.Internet.Resources(),
-		Title:     check.Title("%s gives its nodes no public address", subnet.ID),
-		Why: fmt.Sprintf("%s sends 0.0.0.0/0 to %s, which serves public addresses only, and %s does not assign them. Nodes cannot reach %s.",
-			l.Table.ID, l.Internet.At, subnet.ID, check.And(path.Names(l.Outside()))),
-		Evidence: append(one.Evidence(), check.Evidence{What: "Public addresses", Value: subnet.ID + " " + setting}),
-		Fix:      fixPublicAddress(c, l, subnet),
-	}
+	f := check.Failed(subnet.ID, subnet.ID).Affecting(c.Stranded([]string{subnet.ID})...).
+		Involving(l.Internet.Resources()...).
+		Titled("%s gives its nodes no public address", subnet.ID).
+		Because("%s sends 0.0.0.0/0 to %s, which serves public addresses only, and %s does not assign them. Nodes cannot reach %s.",
+			l.Table.ID, l.Internet.At, subnet.ID, check.And(path.Names(l.Outside()))).
+		Showing(one.Evidence()...).
+		Noting("Public addresses", subnet.ID+" "+setting).
+		FixedBy(fixPublicAddress(c, l, subnet))
 	f.Instances = slices.DeleteFunc(f.Instances, func(id string) bool { return !slices.Contains(without, id) })
 	f.Evidence[len(f.Evidence)-1].Value += fmt.Sprintf("; none on %s", check.Some(without, 5))
 	if l.ReadyNode != "" {
@@ -672,18 +641,12 @@ func privateAPIFinding(c *routes.Scope, l routes.Table) check.Finding {
 		return routes.BeyondView(l, p.Way)
 	}
 	decided := nearest(c, l, p)
-	return check.Finding{
-		Outcome:   check.Fail,
-		Resource:  decided,
-		Covers:    l.IDs(),
-		Instances: c.Stranded(l.IDs()),
-		Resources: p.Resources(),
-		Title:     check.Title("%s cannot reach the private API in %s", check.Subject(l.IDs(), "subnet"), c.S.Cluster.VPC),
-		Why: fmt.Sprintf("%s has only a private endpoint, in %s. The path from %s in %s: %s.",
-			c.S.Cluster.Name, c.S.Cluster.VPC, check.Some(l.IDs(), 3), l.Table.VPC, p.Reason),
-		Evidence: l.Evidence(),
-		Fix:      fixAPIPrivate(c, l, decided),
-	}
+	return check.Failed(decided, l.IDs()...).Affecting(c.Stranded(l.IDs())...).Involving(p.Resources()...).
+		Titled("%s cannot reach the private API in %s", check.Subject(l.IDs(), "subnet"), c.S.Cluster.VPC).
+		Because("%s has only a private endpoint, in %s. The path from %s in %s: %s.",
+			c.S.Cluster.Name, c.S.Cluster.VPC, check.Some(l.IDs(), 3), l.Table.VPC, p.Reason).
+		Showing(l.Evidence()...).
+		FixedBy(fixAPIPrivate(c, l, decided))
 }
 
 // nearest is the table that decided, if it belongs to the nodes' VPC or to a

@@ -63,16 +63,10 @@ func routeCheck(id checkid.ID, run func(*routes.Scope) []check.Finding, more ...
 func blackholeFinding(c *routes.Scope, f wayFault) check.Finding {
 	l, p := f.routeTables[0], f.way
 	subnets := f.subnets()
-	said := check.Finding{
-		Outcome:   check.Fail,
-		Resource:  f.id,
-		Covers:    subnets,
-		Instances: c.Stranded(subnets),
-		Resources: p.Resources(),
-		Title:     check.Title("%s points to %s, which no longer exists", f.id, p.At),
-		Evidence:  f.evidence(),
-		Fix:       leadElsewhere(c, l, p),
-	}
+	said := check.Failed(f.id, subnets...).Affecting(c.Stranded(subnets)...).Involving(p.Resources()...).
+		Titled("%s points to %s, which no longer exists", f.id, p.At).
+		Showing(f.evidence()...).
+		FixedBy(leadElsewhere(c, l, p))
 	what := "which was deleted or detached: EC2 marks the route as a blackhole"
 	switch {
 	case p.Unread != "":
@@ -190,15 +184,14 @@ func blockedFinding(c *routes.Scope, f wayFault) check.Finding {
 		unsure = unsure || c.Net.Mode(subnetAt(c, w.At), f.id).Unsure
 	}
 	mode := c.Net.Mode(subnetAt(c, at[0]), f.id).Mode
-	said := check.Finding{
-		Outcome: check.Fail, Resource: f.id, Covers: subnets, Instances: c.Stranded(subnets),
-		Resources: append(f.way.Resources(), at...),
-		Title:     check.Title("Block Public Access drops the traffic of %s", check.Subject(subnets, "subnet")),
-		Why: fmt.Sprintf("%s points to %s, and VPC Block Public Access (%s) drops the traffic in %s. Nodes in %s cannot reach %s. %s",
-			check.Some(f.tables(), 3), f.way.Row.Target.ID, mode, check.Some(at, 3), check.Some(subnets, 3), check.And(path.Names(lostTo(f))), whoBlocks(c)),
-		Evidence: append(f.evidence(), blockedEvidence(c, at, f.id)...),
-		Fix:      fixBlocked(c, f, at, direct),
-	}
+	said := check.Failed(f.id, subnets...).Affecting(c.Stranded(subnets)...).
+		Involving(append(f.way.Resources(), at...)...).
+		Titled("Block Public Access drops the traffic of %s", check.Subject(subnets, "subnet")).
+		Because("%s points to %s, and VPC Block Public Access (%s) drops the traffic in %s. Nodes in %s cannot reach %s. %s",
+			check.Some(f.tables(), 3), f.way.Row.Target.ID, mode, check.Some(at, 3), check.Some(subnets, 3), check.And(path.Names(lostTo(f))), whoBlocks(c)).
+		Showing(f.evidence()...).
+		Showing(blockedEvidence(c, at, f.id)...).
+		FixedBy(fixBlocked(c, f, at, direct))
 	if unsure {
 		said.Confidence = check.Likely
 	}
@@ -331,17 +324,12 @@ func crossZoneFinding(c *routes.Scope, l routes.Table) check.Finding {
 	if len(far) == 0 {
 		return l.Pass()
 	}
-	return check.Finding{
-		Outcome:   check.Fail,
-		Resource:  l.Table.ID,
-		Covers:    far,
-		Resources: l.Internet.Resources(),
-		Title:     check.Title("%s %s out through %s in %s", check.Subject(far, "subnet"), check.Verb(far, "goes", "go"), nat.ID, zone),
-		Why: fmt.Sprintf("%s sends %s to %s in %s; %s %s in %s. Nodes join, but their traffic is charged between zones, and stops when %s fails.",
-			l.Table.ID, path.Destination(l.Internet.Row), nat.ID, zone, check.Some(far, 3), check.Verb(far, "is", "are"), check.And(zones), zone),
-		Evidence: l.Evidence(),
-		Fix:      fixCrossZone(c, l, nat, zones),
-	}
+	return check.Failed(l.Table.ID, far...).Involving(l.Internet.Resources()...).
+		Titled("%s %s out through %s in %s", check.Subject(far, "subnet"), check.Verb(far, "goes", "go"), nat.ID, zone).
+		Because("%s sends %s to %s in %s; %s %s in %s. Nodes join, but their traffic is charged between zones, and stops when %s fails.",
+			l.Table.ID, path.Destination(l.Internet.Row), nat.ID, zone, check.Some(far, 3), check.Verb(far, "is", "are"), check.And(zones), zone).
+		Showing(l.Evidence()...).
+		FixedBy(fixCrossZone(c, l, nat, zones))
 }
 
 // fixCrossZone leads a table whose subnets all stand in one zone to that
@@ -548,17 +536,12 @@ func readyIn(c *routes.Scope, l routes.Table) bool {
 func noIPv6Range(c *routes.Scope, l routes.Table, s snapshot.Subnet) check.Finding {
 	one := l
 	one.Subnets = []snapshot.Subnet{s}
-	return check.Finding{
-		Outcome:   check.Fail,
-		Resource:  s.ID,
-		Covers:    []string{s.ID},
-		Instances: c.Stranded([]string{s.ID}),
-		Resources: []string{s.ID, l.Table.ID},
-		Title:     check.Title("%s has no IPv6 range, and the cluster is IPv6", s.ID),
-		Why:       fmt.Sprintf("%s gives its pods IPv6 addresses, and %s has only %s. The network plugin finds no addresses there, and nodes do not become Ready.", c.S.Cluster.Name, s.ID, s.CIDR),
-		Evidence:  append(one.Evidence(), check.Evidence{What: "IPv6 ranges of " + s.VPC, Value: check.Cidrs(ranges6(c, s.VPC))}),
-		Fix:       fixIPv6Range(c, s),
-	}
+	return check.Failed(s.ID, s.ID).Affecting(c.Stranded([]string{s.ID})...).Involving(s.ID, l.Table.ID).
+		Titled("%s has no IPv6 range, and the cluster is IPv6", s.ID).
+		Because("%s gives its pods IPv6 addresses, and %s has only %s. The network plugin finds no addresses there, and nodes do not become Ready.", c.S.Cluster.Name, s.ID, s.CIDR).
+		Showing(one.Evidence()...).
+		Noting("IPv6 ranges of "+s.VPC, check.Cidrs(ranges6(c, s.VPC))).
+		FixedBy(fixIPv6Range(c, s))
 }
 
 func ranges6(c *routes.Scope, vpc string) []netip.Prefix {
@@ -615,18 +598,13 @@ func free64(c *routes.Scope, block netip.Prefix) (netip.Prefix, bool) {
 // is reached privately, the rest goes over IPv4 by default,
 // and nodes may well join: then it is likely only.
 func noIPv6Way(c *routes.Scope, l routes.Table, w path.Way) check.Finding {
-	f := check.Finding{
-		Outcome:   check.Fail,
-		Resource:  l.Table.ID,
-		Covers:    l.IDs(),
-		Instances: c.Stranded(l.IDs()),
-		Resources: w.Resources(),
-		Title:     check.Title("%s %s no IPv6 route to the internet", check.Subject(l.IDs(), "subnet"), check.Verb(l.IDs(), "has", "have")),
-		Why: fmt.Sprintf("%s is an IPv6 cluster, and %s has no IPv6 route out: %s. It has %s.",
-			c.S.Cluster.Name, l.Table.ID, w.Reason, routes.Rows(l.Table.Routes)),
-		Evidence: append(l.Evidence(), check.Evidence{What: "IPv6 path", Value: w.String()}),
-		Fix:      fixIPv6Way(c, l, w),
-	}
+	f := check.Failed(l.Table.ID, l.IDs()...).Affecting(c.Stranded(l.IDs())...).Involving(w.Resources()...).
+		Titled("%s %s no IPv6 route to the internet", check.Subject(l.IDs(), "subnet"), check.Verb(l.IDs(), "has", "have")).
+		Because("%s is an IPv6 cluster, and %s has no IPv6 route out: %s. It has %s.",
+			c.S.Cluster.Name, l.Table.ID, w.Reason, routes.Rows(l.Table.Routes)).
+		Showing(l.Evidence()...).
+		Noting("IPv6 path", w.String()).
+		FixedBy(fixIPv6Way(c, l, w))
 	if l.API().Means == path.ByPrivateAPI {
 		f.Confidence = check.Likely
 		f.Why += " The API is reached privately, so nodes need IPv6 only for other services that use it."

@@ -85,18 +85,16 @@ func RunClusterIngress(s *check.View) []check.Finding {
 
 func clusterIngressFinding(g *check.Placements, b *check.SgBlock) check.Finding {
 	groups := b.Groups()
-	return check.Finding{
-		Outcome: check.Fail, Confidence: check.Weaker(b.Confidence(check.Certain), check.Certain), Resource: b.Group, Covers: check.IDs(b.Instances), Instances: check.IDs(b.Instances),
-		Resources: append(slices.Clone(b.Resources), groups...),
-		Title:     check.Title("%s does not allow 443 from %s", b.Group, check.Some(groups, 2)),
-		Why: fmt.Sprintf("Nodes in %s reach the cluster API through its private endpoint, and come from %s. No inbound rule of %s allows tcp 443 from them.%s",
-			check.Some(b.Subnets(), 3), check.And(groups), check.And(b.Resources), g.Foreign(b)),
-		Evidence: append(g.GroupRules(b.Resources, false), b.Posts[0].Walks(b.Services)...),
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Allow 443 from %s in %s.", groups[0], b.Group),
-			Command: g.S.AllowIngress(b.Group, check.HTTPSPort, groups[0]), Console: g.S.SecurityGroupLink(b.Group),
-		},
-	}
+	return check.Failed(b.Group, check.IDs(b.Instances)...).Affecting(check.IDs(b.Instances)...).
+		Involving(append(slices.Clone(b.Resources), groups...)...).
+		WithConfidence(check.Weaker(b.Confidence(check.Certain), check.Certain)).
+		Titled("%s does not allow 443 from %s", b.Group, check.Some(groups, 2)).
+		Because("Nodes in %s reach the cluster API through its private endpoint, and come from %s. No inbound rule of %s allows tcp 443 from them.%s",
+			check.Some(b.Subnets(), 3), check.And(groups), check.And(b.Resources), g.Foreign(b)).
+		Showing(g.GroupRules(b.Resources, false)...).
+		Showing(b.Posts[0].Walks(b.Services)...).
+		ToFix("Allow 443 from %s in %s.", groups[0], b.Group).
+		Command(g.S.AllowIngress(b.Group, check.HTTPSPort, groups[0])).Console(g.S.SecurityGroupLink(b.Group))
 }
 
 // efaGroups is a set of security groups of adapters, and whose they are.
@@ -207,17 +205,14 @@ func efaFinding(s *check.View, set *efaGroups, in, out string) check.Finding {
 	if out == "" {
 		add("outbound", "ec2 authorize-security-group-egress")
 	}
-	f := check.Finding{
-		Outcome: check.Fail, Resource: group, Covers: check.IDs(set.instances), Instances: check.IDs(set.instances), Resources: slices.Clone(set.groups),
-		Title: check.Title("%s blocks EFA traffic", group),
-		Why: fmt.Sprintf("The Elastic Fabric Adapters of %s have %s, and no %s rule allows all traffic between those that have it. A rule for addresses does not count for EFA. Nodes still join; MPI and NCCL between them fail.",
-			check.Some(check.IDs(set.instances), 3), check.And(set.groups), strings.Join(lacks, " and no ")),
-		Evidence: slices.Concat(s.Placements().GroupRules(set.groups, false), s.Placements().GroupRules(set.groups, true)),
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Allow all %s traffic between %s and itself.", strings.Join(lacks, " and "), group),
-			Command: check.JoinCommands(commands), Console: s.SecurityGroupLink(group),
-		},
-	}
+	f := check.Failed(group, check.IDs(set.instances)...).Affecting(check.IDs(set.instances)...).
+		Involving(set.groups...).
+		Titled("%s blocks EFA traffic", group).
+		Because("The Elastic Fabric Adapters of %s have %s, and no %s rule allows all traffic between those that have it. A rule for addresses does not count for EFA. Nodes still join; MPI and NCCL between them fail.",
+			check.Some(check.IDs(set.instances), 3), check.And(set.groups), strings.Join(lacks, " and no ")).
+		Showing(slices.Concat(s.Placements().GroupRules(set.groups, false), s.Placements().GroupRules(set.groups, true))...).
+		ToFix("Allow all %s traffic between %s and itself.", strings.Join(lacks, " and "), group).
+		Command(check.JoinCommands(commands)).Console(s.SecurityGroupLink(group))
 	if set.late {
 		// It is not why they did not join.
 		f.Confidence = check.Possible
@@ -293,15 +288,14 @@ func controlPlane(g *check.Placements) (p filter.Peer) {
 func kubeletIngressFinding(g *check.Placements, b *check.SgBlock) check.Finding {
 	groups := b.Groups()
 	from := controlPlane(g).Groups
-	f := check.Finding{
-		Outcome: check.Fail, Resource: b.Group, Covers: check.IDs(b.Instances), Instances: check.IDs(b.Instances),
-		Resources: append(slices.Clone(groups), from...),
-		Title:     check.Title("%s does not allow 10250 from the control plane", b.Group),
-		Why: fmt.Sprintf("Nodes in %s have %s. No inbound rule allows tcp 10250 from the control plane (%s). They can join; logs and exec will not work.",
-			check.Some(b.Subnets(), 3), check.And(groups), check.Some(from, 3)),
-		Evidence: g.GroupRules(groups, false),
-		Fix:      check.Fix{Text: fmt.Sprintf("Allow 10250 from the cluster's security group in %s.", b.Group), Console: g.S.SecurityGroupLink(b.Group)},
-	}
+	f := check.Failed(b.Group, check.IDs(b.Instances)...).Affecting(check.IDs(b.Instances)...).
+		Involving(append(slices.Clone(groups), from...)...).
+		Titled("%s does not allow 10250 from the control plane", b.Group).
+		Because("Nodes in %s have %s. No inbound rule allows tcp 10250 from the control plane (%s). They can join; logs and exec will not work.",
+			check.Some(b.Subnets(), 3), check.And(groups), check.Some(from, 3)).
+		Showing(g.GroupRules(groups, false)...).
+		ToFix("Allow 10250 from the cluster's security group in %s.", b.Group).
+		Console(g.S.SecurityGroupLink(b.Group))
 	if len(from) > 0 {
 		f.Fix.Command = g.S.AllowIngress(b.Group, check.KubeletPort, from[0])
 	}
@@ -442,19 +436,16 @@ func nodeEgress(g *check.Placements, b *check.SgBlock, out shutOut) check.Findin
 		what = "53 to the name servers"
 	}
 	groups := b.Groups()
-	f := check.Finding{
-		Outcome: check.Fail, Confidence: check.Weaker(b.Confidence(out.confidence), check.Certain),
-		Resource: b.Group, Covers: check.IDs(b.Instances), Instances: check.IDs(b.Instances),
-		Resources: append(slices.Clone(groups), b.Subnets()...),
-		Title:     check.Title("%s blocks outbound %s", b.Group, what),
-		Why: fmt.Sprintf("Nodes in %s have %s. No outbound rule allows %s.%s",
-			check.Some(b.Subnets(), 3), check.And(groups), check.And(lost), g.Foreign(b)),
-		Evidence: append(g.GroupRules(groups, true), b.Posts[0].Walks(b.Services)...),
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Allow %s outbound in %s.", strings.Join(lost, " and "), b.Group),
-			Command: check.JoinCommands(commands), Console: g.S.SecurityGroupLink(b.Group),
-		},
-	}
+	f := check.Failed(b.Group, check.IDs(b.Instances)...).Affecting(check.IDs(b.Instances)...).
+		Involving(append(slices.Clone(groups), b.Subnets()...)...).
+		WithConfidence(check.Weaker(b.Confidence(out.confidence), check.Certain)).
+		Titled("%s blocks outbound %s", b.Group, what).
+		Because("Nodes in %s have %s. No outbound rule allows %s.%s",
+			check.Some(b.Subnets(), 3), check.And(groups), check.And(lost), g.Foreign(b)).
+		Showing(g.GroupRules(groups, true)...).
+		Showing(b.Posts[0].Walks(b.Services)...).
+		ToFix("Allow %s outbound in %s.", strings.Join(lost, " and "), b.Group).
+		Command(check.JoinCommands(commands)).Console(g.S.SecurityGroupLink(b.Group))
 	if out.confidence == check.Likely && len(out.servers) == 0 && !out.anywhere {
 		f.Why += " Other addresses of the same service are allowed: it depends on which one responds."
 	}

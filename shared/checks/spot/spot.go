@@ -88,17 +88,14 @@ func tooFewPools(s *check.View, g snapshot.Nodegroup, zones []string) check.Find
 		types = []string{"the launch template's type"}
 	}
 	n := len(types) * len(zones)
-	return check.Finding{
-		Outcome: check.Fail, Resource: g.Name, Covers: []string{g.Name}, Resources: g.Subnets,
-		Title: check.Title("%s has only %d Spot %s", g.Name, n, check.Plural(n, "pool", "pools")),
-		Why: fmt.Sprintf("%s can launch %s in %s: %d %s. When EC2 has no more of one, a large part of the nodegroup goes with it.",
-			g.Name, check.Some(types, 5), check.Some(zones, 5), n, check.Plural(n, "pool", "pools")),
-		Evidence: []check.Evidence{{What: "Types", Value: check.And(types)}, {What: "Zones", Value: check.And(zones)}},
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Add types of the same size to %s (the types of a managed node group cannot be changed: make a new one), or subnets in more zones.", g.Name),
-			Console: fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s/nodegroups/%s", s.ConsoleHost(), s.Region, s.Cluster.Name, g.Name),
-		},
-	}
+	return check.Failed(g.Name, g.Name).Involving(g.Subnets...).
+		Titled("%s has only %d Spot %s", g.Name, n, check.Plural(n, "pool", "pools")).
+		Because("%s can launch %s in %s: %d %s. When EC2 has no more of one, a large part of the nodegroup goes with it.",
+			g.Name, check.Some(types, 5), check.Some(zones, 5), n, check.Plural(n, "pool", "pools")).
+		Noting("Types", check.And(types)).
+		Noting("Zones", check.And(zones)).
+		ToFix("Add types of the same size to %s (the types of a managed node group cannot be changed: make a new one), or subnets in more zones.", g.Name).
+		Console(fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s/nodegroups/%s", s.ConsoleHost(), s.Region, s.Cluster.Name, g.Name))
 }
 
 // The addresses that a node takes at start in place of whole interfaces: enough for the
@@ -245,16 +242,12 @@ func refusedOften(s *check.View, name string, pools map[string]int, refused, req
 	for _, key := range keys {
 		evidence = append(evidence, check.Evidence{What: key, Value: fmt.Sprintf("%d refused", pools[key])})
 	}
-	return check.Finding{
-		Outcome: check.Fail, Resource: name, Covers: []string{name}, Resources: keys[:worst],
-		Title:    check.Title("%s: EC2 refused %d of %d Spot launches", name, refused, requested),
-		Why:      fmt.Sprintf("EC2 had no Spot capacity for %d of %d launches of %s; %d of them were in %s.", refused, requested, name, sum, check.Some(keys[:worst], 4)),
-		Evidence: evidence,
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Remove %s from %s, and add types and zones.", check.Some(keys[:worst], 4), name),
-			Console: s.EC2Link("SpotInstances:"),
-		},
-	}
+	return check.Failed(name, name).Involving(keys[:worst]...).
+		Titled("%s: EC2 refused %d of %d Spot launches", name, refused, requested).
+		Because("EC2 had no Spot capacity for %d of %d launches of %s; %d of them were in %s.", refused, requested, name, sum, check.Some(keys[:worst], 4)).
+		Showing(evidence...).
+		ToFix("Remove %s from %s, and add types and zones.", check.Some(keys[:worst], 4), name).
+		Console(s.EC2Link("SpotInstances:"))
 }
 
 // fewInPools judges the NodePools that launch Spot instances and nothing else: one that
@@ -360,17 +353,14 @@ func poolsBlocked(s *check.View, p snapshot.NodePool) snapshot.Failure {
 
 func fewInPool(s *check.View, p snapshot.NodePool, types, zones []string) check.Finding {
 	n := len(types) * len(zones)
-	return check.Finding{
-		Outcome: check.Fail, Resource: p.Name, Covers: []string{check.PoolKey(p.Name)},
-		Title: check.Title("NodePool %s has only %d Spot %s", p.Name, n, check.Plural(n, "pool", "pools")),
-		Why: fmt.Sprintf("NodePool %s launches only Spot instances, of %s in %s: %d %s at most. When EC2 has no more of one, a large part of its nodes goes with it, and Karpenter has few alternatives.",
-			p.Name, check.Some(types, 5), check.Some(zones, 5), n, check.Plural(n, "pool", "pools")),
-		Evidence: []check.Evidence{{What: "Types", Value: strings.Join(types, ", ")}, {What: "Zones", Value: check.And(zones)}},
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Leave more types open in the requirements of NodePool %s (categories and generations instead of names), or more zones; or allow on-demand too.", p.Name),
-			Command: shell.Command("kubectl", "edit", "nodepool", p.Name), Console: s.ClusterLink(),
-		},
-	}
+	return check.Failed(p.Name, check.PoolKey(p.Name)).
+		Titled("NodePool %s has only %d Spot %s", p.Name, n, check.Plural(n, "pool", "pools")).
+		Because("NodePool %s launches only Spot instances, of %s in %s: %d %s at most. When EC2 has no more of one, a large part of its nodes goes with it, and Karpenter has few alternatives.",
+			p.Name, check.Some(types, 5), check.Some(zones, 5), n, check.Plural(n, "pool", "pools")).
+		Noting("Types", strings.Join(types, ", ")).
+		Noting("Zones", check.And(zones)).
+		ToFix("Leave more types open in the requirements of NodePool %s (categories and generations instead of names), or more zones; or allow on-demand too.", p.Name).
+		Command(shell.Command("kubectl", "edit", "nodepool", p.Name)).Console(s.ClusterLink())
 }
 
 func PoolFailing() check.Check {
@@ -430,20 +420,14 @@ func worksAgain(p spotreport.Pool) bool {
 }
 
 func failingPool(s *check.View, p spotreport.Pool) check.Finding {
-	f := check.Finding{
-		Outcome: check.Fail, Resource: p.Key(), Covers: []string{p.Key()}, Resources: p.Nodegroups,
-		Title: check.Title("Spot pool %s fails: %d of %d did not join", p.Key(), p.Failed, p.Judged),
-		Why:   p.Describe() + ". By chance a healthy pool fails this often in fewer than 1 of 100 clusters watched for 90 days.",
-		Evidence: []check.Evidence{
-			{What: p.Name(), Value: fmt.Sprintf("%d of %d launches joined; the share is between %.0f %% and %.0f %% (95 %% interval)", p.Judged-p.Failed, p.Judged, 100*p.Low, 100*p.High)},
-			{What: "Other pools of " + check.Some(p.Nodegroups, 3), Value: fmt.Sprintf("%d of %d launches joined", p.Rest-p.RestFailed, p.Rest)},
-			{What: "Chance", Value: fmt.Sprintf("p = %.2g, corrected for the number of pools and for hourly checks over 90 days", p.P)},
-		},
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Remove %s from %s, and give the nodegroup other types in its place.", p.Name(), check.Some(p.Nodegroups, 3)),
-			Console: s.EC2Link("SpotInstances:"),
-		},
-	}
+	f := check.Failed(p.Key(), p.Key()).Involving(p.Nodegroups...).
+		Titled("Spot pool %s fails: %d of %d did not join", p.Key(), p.Failed, p.Judged).
+		Because("%s", p.Describe()+". By chance a healthy pool fails this often in fewer than 1 of 100 clusters watched for 90 days.").
+		Notingf(p.Name(), "%d of %d launches joined; the share is between %.0f %% and %.0f %% (95 %% interval)", p.Judged-p.Failed, p.Judged, 100*p.Low, 100*p.High).
+		Notingf("Other pools of "+check.Some(p.Nodegroups, 3), "%d of %d launches joined", p.Rest-p.RestFailed, p.Rest).
+		Notingf("Chance", "p = %.2g, corrected for the number of pools and for hourly checks over 90 days", p.P).
+		ToFix("Remove %s from %s, and give the nodegroup other types in its place.", p.Name(), check.Some(p.Nodegroups, 3)).
+		Console(s.EC2Link("SpotInstances:"))
 	var causes []string
 	for _, c := range p.Causes {
 		causes = append(causes, fmt.Sprintf("%d %s", c.Count, c.Name))
@@ -517,20 +501,14 @@ func churning(s *check.View, name string, replaced []snapshot.Past, joined int) 
 		}
 	}
 	last := replaced[len(replaced)-1]
-	return check.Finding{
-		Outcome: check.Fail, Resource: name, Covers: []string{name}, Resources: keys,
-		Title: check.Title("%s: %d of %d Spot nodes replaced soon after they joined", name, len(replaced), joined),
-		Why: fmt.Sprintf("EC2 recommended a rebalance of %d of the %d nodes of %s within %s of their joining, and they were replaced after %s on average; EC2 reclaimed none of them.",
-			len(replaced), joined, name, check.Minutes(soonAfter), check.Minutes((total / time.Duration(len(replaced))).Round(time.Minute))),
-		Evidence: []check.Evidence{
-			{What: "Pools", Value: check.Some(keys, 5)},
-			{What: last.ID, Value: fmt.Sprintf("Ready %s, rebalance recommended %s, ended %s", check.ClockTime(last.Ready), check.ClockTime(last.Rebalance), check.ClockTime(last.Ended))},
-		},
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Give %s more types and zones to choose from, with the allocation strategy price-capacity-optimized.", name),
-			Console: s.EC2Link("AutoScalingGroups:"),
-		},
-	}
+	return check.Failed(name, name).Involving(keys...).
+		Titled("%s: %d of %d Spot nodes replaced soon after they joined", name, len(replaced), joined).
+		Because("EC2 recommended a rebalance of %d of the %d nodes of %s within %s of their joining, and they were replaced after %s on average; EC2 reclaimed none of them.",
+			len(replaced), joined, name, check.Minutes(soonAfter), check.Minutes((total/time.Duration(len(replaced))).Round(time.Minute))).
+		Noting("Pools", check.Some(keys, 5)).
+		Notingf(last.ID, "Ready %s, rebalance recommended %s, ended %s", check.ClockTime(last.Ready), check.ClockTime(last.Rebalance), check.ClockTime(last.Ended)).
+		ToFix("Give %s more types and zones to choose from, with the allocation strategy price-capacity-optimized.", name).
+		Console(s.EC2Link("AutoScalingGroups:"))
 }
 
 func ReclaimedBeforeJoin() check.Check {
@@ -780,19 +758,16 @@ func (b *burstLook) judge(burst spotreport.Burst, of sufferers) check.Finding {
 	if b.s.CNI != nil {
 		settings = b.words()
 	}
-	f := check.Finding{
-		Outcome: check.Fail, Confidence: b.confidence(burst, of, subnet), Resource: burst.Subnet, Covers: covers, Instances: of.instances,
-		Resources: append([]string{burst.Subnet}, burst.Nodegroups...),
-		Title:     check.Title("%d launches needed %d addresses, %s had %d", burst.Launches, burst.Demand, burst.Subnet, burst.Had),
-		Why: fmt.Sprintf("%s (%s, %s). Launched within %s by %s; the last ones get no addresses for pods.",
-			burst.Short(), subnet.CIDR, burst.Zone, lasted(burst), check.Some(burst.Nodegroups, 4)),
-		Evidence: append(evidence, check.Evidence{What: "Settings of aws-node", Value: settings}),
-		Fix: check.Fix{
-			Text:    b.howToFit(burst),
-			Command: b.fewer(burst),
-			Console: b.s.VPCLink("SubnetDetails:subnetId=" + burst.Subnet),
-		},
-	}
+	f := check.Failed(burst.Subnet, covers...).Affecting(of.instances...).
+		Involving(append([]string{burst.Subnet}, burst.Nodegroups...)...).
+		WithConfidence(b.confidence(burst, of, subnet)).
+		Titled("%d launches needed %d addresses, %s had %d", burst.Launches, burst.Demand, burst.Subnet, burst.Had).
+		Because("%s (%s, %s). Launched within %s by %s; the last ones get no addresses for pods.",
+			burst.Short(), subnet.CIDR, burst.Zone, lasted(burst), check.Some(burst.Nodegroups, 4)).
+		Showing(evidence...).
+		Noting("Settings of aws-node", settings).
+		ToFix("%s", b.howToFit(burst)).Command(b.fewer(burst)).
+		Console(b.s.VPCLink("SubnetDetails:subnetId=" + burst.Subnet))
 	if check.LeakedAddresses(b.s, burst.Subnet) < short(burst) {
 		f.NarrowedAfter = []checkid.ID{} // without the leak it would have been short of addresses too
 	}

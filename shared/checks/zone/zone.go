@@ -92,16 +92,13 @@ func stateOf(z snapshot.Zone) string {
 }
 
 func impaired(p *zones.Zones, z snapshot.Zone, why string) check.Finding {
-	f := check.Finding{
-		Outcome: check.Fail, Resource: z.Name, Covers: []string{z.Name}, Resources: []string{z.Name},
-		Title:    check.Title("%s (%s) looks impaired: not your configuration", z.Name, z.ID),
-		Why:      why,
-		Evidence: []check.Evidence{{What: z.Name + " (" + z.ID + ")", Value: stateOf(z)}, nodesByZone(p)},
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Do not start with your configuration. Keep launches out of %s until it recovers, and do not replace what still works there; see https://health.aws.amazon.com.", z.Name),
-			Console: p.S.EC2Link("Home:"),
-		},
-	}
+	f := check.Failed(z.Name, z.Name).Involving(z.Name).
+		Titled("%s (%s) looks impaired: not your configuration", z.Name, z.ID).
+		Because("%s", why).
+		Noting(z.Name+" ("+z.ID+")", stateOf(z)).
+		Showing(nodesByZone(p)).
+		ToFix("Do not start with your configuration. Keep launches out of %s until it recovers, and do not replace what still works there; see https://health.aws.amazon.com.", z.Name).
+		Console(p.S.EC2Link("Home:"))
 	var ids []string
 	suspects, _ := p.S.Pending()
 	for _, i := range suspects {
@@ -155,14 +152,12 @@ func gap(p *zones.Zones, r *zones.NodeSource, list []zones.VolumePlacement) chec
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	f := check.Finding{
-		Outcome: check.Fail, Resource: r.Name(), Covers: names,
-		Resources: slices.Concat([]string{r.Name(), r.Group.Name}, names, volumesOf(list)),
-		Title:     check.Title("No node in %s for %s", first.Home.Zone(), first.Home.Short()),
-		Why:       fmt.Sprintf("%s is in %s; no node there (desired %d, spread over %d zones).", capital(first.Home.Words()), first.Home.Zone(), r.Group.Desired, inUse(p, r, names)),
-		Evidence:  evidence(p, list),
-		Fix:       cover(p, r),
-	}
+	f := check.Failed(r.Name(), names...).
+		Involving(slices.Concat([]string{r.Name(), r.Group.Name}, names, volumesOf(list))...).
+		Titled("No node in %s for %s", first.Home.Zone(), first.Home.Short()).
+		Because("%s is in %s; no node there (desired %d, spread over %d zones).", capital(first.Home.Words()), first.Home.Zone(), r.Group.Desired, inUse(p, r, names)).
+		Showing(evidence(p, list)...).
+		FixedBy(cover(p, r))
 	if r.Name() == r.Group.Name {
 		f.Resources = f.Resources[1:]
 	}
@@ -433,17 +428,14 @@ func apartFinding(p *zones.Zones, list []stuck) check.Finding {
 		_, claim, _ := strings.Cut(l.Home.Claim, "/")
 		words = append(words, claim)
 	}
-	f := check.Finding{
-		Outcome: check.Fail, Confidence: check.Certain, Resource: first.pod.Key(), Covers: []string{p.S.Cluster.Name}, Since: first.pod.Since(),
-		Title: check.Title("%s: no node can have all of its volumes", first.pod.Key()),
-		Why: fmt.Sprintf("Pod %s has been waiting since %s for %s. An EBS volume can be attached only in its own zone: no node, old or new, can have all of them.",
-			first.pod.Key(), check.ClockTime(first.pod.Since()), check.And(places)),
-		Fix: check.Fix{
-			Text:    "Move the volumes into one zone: snapshot those in the other zones, create volumes from the snapshots in the zone that you choose, and bind the claims to these. A StorageClass with volumeBindingMode WaitForFirstConsumer creates all volumes of a pod in the zone of its node.",
-			Command: shell.Command(words...),
-			Console: p.S.EC2Link("VolumeDetails:volumeId=" + first.homes[0].Home.ID),
-		},
-	}
+	f := check.Failed(first.pod.Key(), p.S.Cluster.Name).WithConfidence(check.Certain).
+		Titled("%s: no node can have all of its volumes", first.pod.Key()).
+		Because("Pod %s has been waiting since %s for %s. An EBS volume can be attached only in its own zone: no node, old or new, can have all of them.",
+			first.pod.Key(), check.ClockTime(first.pod.Since()), check.And(places)).
+		ToFix("Move the volumes into one zone: snapshot those in the other zones, create volumes from the snapshots in the zone that you choose, and bind the claims to these. A StorageClass with volumeBindingMode WaitForFirstConsumer creates all volumes of a pod in the zone of its node.").
+		Command(shell.Command(words...)).
+		Console(p.S.EC2Link("VolumeDetails:volumeId=" + first.homes[0].Home.ID))
+	f.Since = first.pod.Since()
 	if len(first.homes) == 1 {
 		f.Title = check.Title("%s requires another zone than its volume's", first.pod.Key())
 		f.Why = fmt.Sprintf("Pod %s has been waiting since %s for %s, and its node selector or affinity allows only other zones: no node can run it.", first.pod.Key(), check.ClockTime(first.pod.Since()), places[0])
@@ -495,17 +487,13 @@ func tightest(homes []zones.VolumePlacement) zones.VolumePlacement {
 func stuckFinding(p *zones.Zones, zone string, list []stuck) check.Finding {
 	first := list[0]
 	h := first.homes[slices.IndexFunc(first.homes, func(l zones.VolumePlacement) bool { return l.Home.Zones[0] == zone })]
-	f := check.Finding{
-		Outcome: check.Fail, Resource: zone, Covers: []string{zone}, Resources: []string{zone},
-		Since: first.pod.Since(),
-		Title: check.Title("%s waits for a node in %s", first.pod.Key(), zone),
-		Why:   fmt.Sprintf("Pod %s has been waiting since %s: %s is in %s. %s.", first.pod.Key(), check.ClockTime(first.pod.Since()), h.Home.Words(), h.Home.Zone(), there(p, h, first)),
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Make room on a node in %s, or add one there. The command shows what the zone's nodes run.", zone),
-			Command: shell.Command("kubectl", "describe", "nodes", "-l", "topology.kubernetes.io/zone="+zone),
-			Console: p.S.EC2Link("VolumeDetails:volumeId=" + h.Home.ID),
-		},
-	}
+	f := check.Failed(zone, zone).Involving(zone).
+		Titled("%s waits for a node in %s", first.pod.Key(), zone).
+		Because("Pod %s has been waiting since %s: %s is in %s. %s.", first.pod.Key(), check.ClockTime(first.pod.Since()), h.Home.Words(), h.Home.Zone(), there(p, h, first)).
+		ToFix("Make room on a node in %s, or add one there. The command shows what the zone's nodes run.", zone).
+		Command(shell.Command("kubectl", "describe", "nodes", "-l", "topology.kubernetes.io/zone="+zone)).
+		Console(p.S.EC2Link("VolumeDetails:volumeId=" + h.Home.ID))
+	f.Since = first.pod.Since()
 	if p.Pools || p.PoolsUnread {
 		f.Confidence = check.Possible
 	}
@@ -664,13 +652,12 @@ func crowded(pod *snapshot.WaitingPod) bool {
 
 func shiftedFinding(p *zones.Zones, x *zones.Shift, h impact) check.Finding {
 	first := x.Of[0]
-	f := check.Finding{
-		Outcome: check.Fail, Resource: x.Zone, Covers: []string{x.Zone}, Resources: append([]string{x.Zone}, volumesOf(h.homes)...),
-		Confidence: check.Advice, Since: first.Started,
-		Title: check.Title("%s is shifted away%s", x.Zone, until(first, " until %s")),
-		Why:   fmt.Sprintf("%s moves %s away from %s (%s)%s: %s.", capital(kind(first)), target(p, first), x.Zone, first.ZoneID, since(first), effects(x)),
-		Fix:   shiftFix(p, first),
-	}
+	f := check.Failed(x.Zone, x.Zone).Involving(append([]string{x.Zone}, volumesOf(h.homes)...)...).
+		WithConfidence(check.Advice).
+		Titled("%s is shifted away%s", x.Zone, until(first, " until %s")).
+		Because("%s moves %s away from %s (%s)%s: %s.", capital(kind(first)), target(p, first), x.Zone, first.ZoneID, since(first), effects(x)).
+		FixedBy(shiftFix(p, first))
+	f.Since = first.Started
 	if !h.none() {
 		if f.Confidence = h.confidence; f.Confidence == check.Certain {
 			f.Confidence = ""
@@ -894,17 +881,12 @@ func strandedFinding(p *zones.Zones, zone string, list []zones.VolumePlacement) 
 	list = surest(p, list)
 	first := order(p, list)[0]
 	confidence := p.Strongest(list)
-	f := check.Finding{
-		Outcome: check.Fail, Resource: zone, Covers: []string{zone},
-		Resources: append([]string{zone}, volumesOf(list)...),
-		Title:     check.Title("No node can come to %s for %s", zone, first.Home.Short()),
-		Why:       fmt.Sprintf("%s is in %s; no node is there, and none can come: %s.", capital(first.Home.Words()), first.Home.Zone(), first.Why),
-		Fix: check.Fix{
-			Text:    fmt.Sprintf("Give the cluster a nodegroup with a subnet in %s (the command lists them)%s. AWS advises one nodegroup per zone for workloads with EBS volumes.", zone, suited(first)),
-			Command: p.S.AWSCommand("ec2 describe-subnets", "--filters", "Name=availability-zone,Values="+zone, inVPC(p.S)),
-			Console: p.S.EC2Link("VolumeDetails:volumeId=" + first.Home.ID),
-		},
-	}
+	f := check.Failed(zone, zone).Involving(append([]string{zone}, volumesOf(list)...)...).
+		Titled("No node can come to %s for %s", zone, first.Home.Short()).
+		Because("%s is in %s; no node is there, and none can come: %s.", capital(first.Home.Words()), first.Home.Zone(), first.Why).
+		ToFix("Give the cluster a nodegroup with a subnet in %s (the command lists them)%s. AWS advises one nodegroup per zone for workloads with EBS volumes.", zone, suited(first)).
+		Command(p.S.AWSCommand("ec2 describe-subnets", "--filters", "Name=availability-zone,Values="+zone, inVPC(p.S))).
+		Console(p.S.EC2Link("VolumeDetails:volumeId=" + first.Home.ID))
 	if confidence != check.Certain {
 		f.Confidence = confidence
 	}
