@@ -25,17 +25,15 @@ func degraded(s *check.View) []check.Finding {
 		case addonBad(a):
 			list = append(list, addonDegraded(l, a))
 		case a.Status == "ACTIVE":
-			list = append(list, check.Finding{Outcome: check.Pass, Resource: a.Name, Covers: []string{a.Name}, Evidence: []check.Evidence{{What: a.Name, Value: "is " + a.Status}}})
+			list = append(list, check.Passed(a.Name, a.Name).Noting(a.Name, "is "+a.Status))
 		case a.Status == "CREATING", a.Status == "UPDATING", a.Status == "DELETING": // on its way
 		default:
-			list = append(list, check.Unread(a.Name, []string{a.Name}, snapshot.Failure{
-				Source: snapshot.Addons, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of %s is unknown to Rollcall", a.Status, a.Name),
-			}))
+			list = append(list, check.Unread(a.Name, []string{a.Name}, check.Broken(snapshot.Addons, "the status %q of %s is unknown to Rollcall", a.Status, a.Name)))
 		}
 	}
 	if !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return slices.Contains(neededAddons(), a.Name) }) {
 		// EKS manages none of them: none is degraded.
-		list = append(list, check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}})
+		list = append(list, check.Passed(s.Cluster.Name, s.Cluster.Name))
 	}
 	return list
 }

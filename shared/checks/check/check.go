@@ -5,7 +5,6 @@ package check
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"rollcall/shared/catalog"
@@ -78,16 +77,14 @@ func Run(c Check, s *View) (findings []Finding) {
 	defer func() {
 		// One broken check must not take the others' findings with it.
 		if fault := recover(); fault != nil {
-			findings = []Finding{unknown(s, []snapshot.Failure{{
-				Source: snapshot.Source("check " + string(c.ID)), Reason: snapshot.Broken, Message: fmt.Sprintf("the check itself broke: %v", fault),
-			}})}
+			findings = []Finding{unknown(s, []snapshot.Failure{Broken(snapshot.Source("check "+string(c.ID)), "the check itself broke: %v", fault)})}
 		}
 	}()
 	return c.Run(s)
 }
 
 func unknown(s *View, blocked []snapshot.Failure) Finding {
-	return Finding{Outcome: Unknown, Resource: s.Cluster.Name, Blocked: blocked}
+	return Unread(s.Cluster.Name, nil, blocked...)
 }
 
 func tidy(f *Finding) {

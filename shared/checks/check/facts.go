@@ -434,7 +434,7 @@ func (t *DecodedUserData) Undecoded() snapshot.Failure {
 	if t == nil || t.Err == nil {
 		return snapshot.Failure{}
 	}
-	f := snapshot.Failure{Source: snapshot.UserDataOf, Reason: snapshot.Broken, Message: fmt.Sprintf("%s: %v", t.From, t.Err)}
+	f := Broken(snapshot.UserDataOf, "%s: %v", t.From, t.Err)
 	if errors.As(t.Err, new(*userdata.OverBudget)) {
 		f.Reason = snapshot.OverBudget
 	}
@@ -449,7 +449,7 @@ func (st *BootConfig) Data(i *snapshot.Instance) (*DecodedUserData, snapshot.Fai
 	}
 	why, lacks := st.S.Lacks(snapshot.UserDataOf, i.ID)
 	if !lacks {
-		why = snapshot.Failure{Source: snapshot.UserDataOf, Reason: snapshot.NotRead, Message: i.ID + ": its user data is not among what was read"}
+		why = NotRead(snapshot.UserDataOf, "%s: its user data is not among what was read", i.ID)
 	}
 	if !st.S.Has(snapshot.UserDataOf) {
 		why = st.S.Why(snapshot.UserDataOf)

@@ -339,10 +339,7 @@ func OutcomeOf(a filter.Answer) (Outcome, []snapshot.Failure, []string) {
 	case filter.None:
 		return Fail, nil, nil
 	case filter.Part:
-		return Unknown, []snapshot.Failure{{
-			Source: snapshot.SecurityGroups, Reason: snapshot.NotRead,
-			Message: fmt.Sprintf("only some of the addresses in question are allowed (%s), and which one counts is unknown", TenOf(a.By)),
-		}}, nil
+		return Unknown, []snapshot.Failure{NotRead(snapshot.SecurityGroups, "only some of the addresses in question are allowed (%s), and which one counts is unknown", TenOf(a.By))}, nil
 	}
 	return Unknown, a.Unread, nil
 }
@@ -770,9 +767,7 @@ func roleOf(s *View, i *snapshot.Instance) (role string, why snapshot.Failure, k
 	case !s.Has(snapshot.Profiles):
 		return "", s.Why(snapshot.Profiles), false
 	}
-	return "", snapshot.Failure{
-		Source: snapshot.Profiles, Reason: snapshot.NotRead, Message: i.Profile + " is not among the instance profiles that were read",
-	}, false
+	return "", NotRead(snapshot.Profiles, "%s is not among the instance profiles that were read", i.Profile), false
 }
 
 func ProfileOf(s *View, arn string) (snapshot.Profile, bool) {

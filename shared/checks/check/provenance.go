@@ -456,7 +456,7 @@ func (g *Placements) post(subnet string) *Placement {
 }
 
 func (p *Placement) block(source snapshot.Source, message string) {
-	p.Blocked = append(p.Blocked, snapshot.Failure{Source: source, Reason: snapshot.NotRead, Message: message})
+	p.Blocked = append(p.Blocked, NotRead(source, "%s", message))
 }
 
 // Idle reports whether all who stand there are Ready nodes.
@@ -775,7 +775,7 @@ func (c RoleGroup) Judged(f Finding) []Finding {
 }
 
 func (c RoleGroup) Pass(what, value string) Finding {
-	return Finding{Outcome: Pass, Resource: c.Role, Covers: c.All(), Evidence: []Evidence{{What: what, Value: value}}}
+	return Passed(c.Role, c.All()...).Noting(what, value)
 }
 
 // Blocked is the Unknown of the suspects; the Ready nodes pass.
@@ -784,8 +784,7 @@ func (c RoleGroup) Blocked(failures ...snapshot.Failure) []Finding {
 	if len(c.Suspects) > 0 {
 		list = append(list, Unread(c.Role, IDs(c.Suspects), failures...))
 	}
-	list = Passing(list, c.Role, IDs(c.Well))
-	return list
+	return Passing(list, c.Role, IDs(c.Well))
 }
 
 func (c RoleGroup) Evidence() Evidence {

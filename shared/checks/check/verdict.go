@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 
 	"rollcall/shared/checks/finding"
@@ -30,6 +31,21 @@ const (
 
 // Failed is the failure of a resource (finding.Failed).
 func Failed(resource string, covers ...string) Finding { return finding.Failed(resource, covers...) }
+
+// Passed is the Pass of a resource.
+func Passed(resource string, covers ...string) Finding {
+	return Finding{Outcome: Pass, Resource: resource, Covers: covers}
+}
+
+// NotRead is why something is unknown: what would decide it was not read.
+func NotRead(source snapshot.Source, format string, args ...any) snapshot.Failure {
+	return snapshot.Failure{Source: source, Reason: snapshot.NotRead, Message: fmt.Sprintf(format, args...)}
+}
+
+// Broken is why something is unknown: what was read cannot be understood.
+func Broken(source snapshot.Source, format string, args ...any) snapshot.Failure {
+	return snapshot.Failure{Source: source, Reason: snapshot.Broken, Message: fmt.Sprintf(format, args...)}
+}
 
 // Title cuts a title to what a message's first line has room for (finding.Title).
 func Title(format string, args ...any) string { return finding.Title(format, args...) }

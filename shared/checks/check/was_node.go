@@ -479,10 +479,10 @@ func (g *Placements) Admitted(p *Placement, groups []string, port int) (shut, bl
 		// instance ended: before that its rules had to go (EC2 API reference,
 		// DeleteSecurityGroup).
 		if len(p.Groups) == 0 {
-			return Unknown, []snapshot.Failure{{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 no longer reports the instance's security groups"}}, nil
+			return Unknown, []snapshot.Failure{NotRead(snapshot.Instances, "EC2 no longer reports the instance's security groups")}, nil
 		}
 		if gone := g.deleted(p.Groups); len(gone) > 0 && !slices.ContainsFunc(p.Suspects, func(i *snapshot.Instance) bool { return !i.Ended() }) {
-			return Unknown, []snapshot.Failure{{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: "deleted: " + strings.Join(gone, ", ")}}, nil
+			return Unknown, []snapshot.Failure{NotRead(snapshot.SecurityGroups, "deleted: %s", strings.Join(gone, ", "))}, nil
 		}
 		return o, failures, by
 	}

@@ -20,12 +20,9 @@ func health(s *check.View) []check.Finding {
 	case len(c.Issues) > 0, knownBad(c.Status):
 		return []check.Finding{clusterUnwell(s)}
 	case c.Status == "ACTIVE", c.Status == "UPDATING":
-		return []check.Finding{{Outcome: check.Pass, Resource: c.Name, Covers: []string{c.Name}, Evidence: []check.Evidence{{What: c.Name, Value: c.Status}}}}
+		return []check.Finding{check.Passed(c.Name, c.Name).Noting(c.Name, c.Status)}
 	}
-	return []check.Finding{{
-		Outcome: check.Unknown, Resource: c.Name, Covers: []string{c.Name},
-		Blocked: []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Broken, Message: fmt.Sprintf("the cluster status %q is unknown to Rollcall", c.Status)}},
-	}}
+	return []check.Finding{check.Unread(c.Name, []string{c.Name}, check.Broken(snapshot.Clusters, "the cluster status %q is unknown to Rollcall", c.Status))}
 }
 
 // knownBad tells a status in which a cluster takes no nodes (EKS API

@@ -64,9 +64,7 @@ func pluginOf(s *check.View) (p plugin, found []check.Finding, judge bool) {
 	if p.version = version; ok {
 		return p, nil, true
 	}
-	return p, append(p.pass(s, nil), check.Unread(s.Cluster.Name, check.IDs(p.pending), snapshot.Failure{
-		Source: snapshot.AWSNode, Reason: snapshot.Broken, Message: fmt.Sprintf("the version in the image %q of aws-node cannot be parsed", s.CNI.Image),
-	})), false
+	return p, append(p.pass(s, nil), check.Unread(s.Cluster.Name, check.IDs(p.pending), check.Broken(snapshot.AWSNode, "the version in the image %q of aws-node cannot be parsed", s.CNI.Image))), false
 }
 
 // pass is the finding on the instances that are well, run another plugin, or have
@@ -77,7 +75,7 @@ func (p plugin) pass(s *check.View, good []*snapshot.Instance) []check.Finding {
 		return nil
 	}
 	slices.Sort(list)
-	return []check.Finding{{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: list}}
+	return []check.Finding{check.Passed(s.Cluster.Name, list...)}
 }
 
 // imageOf is the evidence of the running version.

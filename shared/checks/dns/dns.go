@@ -119,7 +119,7 @@ func attributes(g *check.Placements, vpc string) (snapshot.VPCAttributes, []snap
 	if why, lacks := g.S.Lacks(snapshot.VPCDNS, vpc); lacks {
 		return snapshot.VPCAttributes{}, []snapshot.Failure{why}
 	}
-	return snapshot.VPCAttributes{}, []snapshot.Failure{{Source: snapshot.VPCDNS, Reason: snapshot.NotRead, Message: "the DNS attributes of " + vpc + " were not read"}}
+	return snapshot.VPCAttributes{}, []snapshot.Failure{check.NotRead(snapshot.VPCDNS, "the DNS attributes of %s were not read", vpc)}
 }
 
 // attributeFault is the finding on a switch that is off.

@@ -192,10 +192,7 @@ func runEndpointPolicyDenies(s *check.View) []check.Finding {
 					failed = true
 					found = turnedAway(found, e, p, w.Service, r, d)
 				default:
-					blocked = check.Adding(blocked, snapshot.Failure{
-						Source: snapshot.Endpoints, Reason: snapshot.NotRead,
-						Message: fmt.Sprintf("whether %s allows %s depends on %s", e.ID, r.Action, check.Some(d.On, 3)),
-					})
+					blocked = check.Adding(blocked, check.NotRead(snapshot.Endpoints, "whether %s allows %s depends on %s", e.ID, r.Action, check.Some(d.On, 3)))
 				}
 			}
 		}
@@ -384,7 +381,7 @@ func runEndpointSecurityGroup(s *check.View) []check.Finding {
 			shut, unclear, because, by := g.Admitted(p, e.Groups, check.HTTPSPort)
 			if w.Verdict == path.LeavesView && len(shut) > 0 {
 				unclear, shut = append(unclear, shut...), nil
-				because = check.Adding(because, snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)})
+				because = check.Adding(because, check.NotRead(snapshot.RouteTables, "%s: %s", w.At, w.Reason))
 			}
 			out, blind, why = append(out, shut...), append(blind, unclear...), check.Adding(why, because...)
 			if len(by) > 0 {

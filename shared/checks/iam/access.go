@@ -75,7 +75,7 @@ func (a *access) lookForEntry(s *check.View, c check.RoleGroup) {
 		a.unread = append(a.unread, lack)
 	case lacks:
 	case slices.ContainsFunc(s.Principals, func(p string) bool { return strings.EqualFold(p, c.Role) }):
-		a.unread = append(a.unread, snapshot.Failure{Source: snapshot.Access, Reason: snapshot.NotRead, Message: "the access entry of " + c.Role + " was not described"})
+		a.unread = append(a.unread, check.NotRead(snapshot.Access, "the access entry of %s was not described", c.Role))
 	}
 	for _, p := range s.Principals {
 		if why := mistaken(p, c.Role, c); why != "" {
@@ -543,5 +543,5 @@ func knownType(kind string) bool {
 }
 
 func unknownType(role, kind string) snapshot.Failure {
-	return snapshot.Failure{Source: snapshot.Access, Reason: snapshot.NotRead, Message: fmt.Sprintf("the access entry of %s has the type %q, which is unknown to Rollcall", role, kind)}
+	return check.NotRead(snapshot.Access, "the access entry of %s has the type %q, which is unknown to Rollcall", role, kind)
 }

@@ -307,7 +307,7 @@ func roleOfClass(s *check.View, class string) (snapshot.ClassRole, *snapshot.Fai
 	}
 	f, lacks := s.Lacks(snapshot.ClassAccess, class)
 	if !lacks {
-		f = snapshot.Failure{Source: snapshot.ClassAccess, Reason: snapshot.NotRead, Message: "the role of NodeClass " + class + " is not among those that were read"}
+		f = check.NotRead(snapshot.ClassAccess, "the role of NodeClass %s is not among those that were read", class)
 	}
 	return snapshot.ClassRole{}, &f
 }
@@ -337,11 +337,11 @@ func (c classRole) entry() *snapshot.AccessEntry {
 }
 
 func (c classRole) pass(what, value string) []check.Finding {
-	return []check.Finding{{Outcome: check.Pass, Resource: c.arn, Covers: c.covers, Evidence: []check.Evidence{{What: what, Value: value}}}}
+	return []check.Finding{check.Passed(c.arn, c.covers...).Noting(what, value)}
 }
 
 func (c classRole) blocked(why snapshot.Failure) []check.Finding {
-	return []check.Finding{{Outcome: check.Unknown, Resource: c.arn, Covers: c.covers, Blocked: []snapshot.Failure{why}}}
+	return []check.Finding{check.Unread(c.arn, c.covers, why)}
 }
 
 // failed is a finding on the role: what it lacks, in a clause after its name, and the fix.
@@ -591,9 +591,7 @@ func (g grants) undecided(role string) []snapshot.Failure {
 	list := slices.Clone(g.unread)
 	for _, r := range g.open {
 		if r.vital {
-			list = append(list, snapshot.Failure{
-				Source: snapshot.Roles, Reason: snapshot.NotRead, Message: fmt.Sprintf("whether %s is allowed to %s %s", check.LastPart(role), r.action, r.by),
-			})
+			list = append(list, check.NotRead(snapshot.Roles, "whether %s is allowed to %s %s", check.LastPart(role), r.action, r.by))
 		}
 	}
 	return list
@@ -679,8 +677,7 @@ func profileMissing(s *check.View) []check.Finding {
 		list = append(list, l.finding(s))
 	}
 	good = append(good, well...)
-	list = check.Passing(list, s.Cluster.Name, check.IDs(good))
-	return list
+	return check.Passing(list, s.Cluster.Name, check.IDs(good))
 }
 
 // loss is how instances came to have no role.

@@ -207,7 +207,7 @@ func trust(c check.RoleGroup, s *check.View) []check.Finding {
 	case len(c.Suspects) == 0:
 		return []check.Finding{c.Pass("Trust policy of "+c.Name(), best.String())}
 	case best.Verdict == policy.Depends:
-		return c.Blocked(snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.NotRead, Message: fmt.Sprintf("the trust policy of %s %s", c.Role, best)})
+		return c.Blocked(check.NotRead(snapshot.Roles, "the trust policy of %s %s", c.Role, best))
 	}
 	how := "has no statement that allows ec2.amazonaws.com to assume the role"
 	if best.Verdict == policy.Denied {
@@ -226,7 +226,7 @@ func trust(c check.RoleGroup, s *check.View) []check.Finding {
 
 // unparsed is a policy that is not understood: nothing follows from it.
 func unparsed(what string, err error) snapshot.Failure {
-	return snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.Broken, Message: fmt.Sprintf("%s cannot be parsed: %v", what, err)}
+	return check.Broken(snapshot.Roles, "%s cannot be parsed: %v", what, err)
 }
 
 func stsEndpoint(s *check.View) []check.Finding {
@@ -664,7 +664,7 @@ func hopRefusals(s *check.View, own, target snapshot.Role, a snapshot.PodIdentit
 			by.Document = document.Name
 			trust = append(trust, refusal{n, by})
 		case policy.Depends:
-			open = append(open, snapshot.Failure{Source: snapshot.Roles, Reason: snapshot.NotRead, Message: fmt.Sprintf("whether %s is allowed to assume %s %s", own.Name, target.Name, by)})
+			open = append(open, check.NotRead(snapshot.Roles, "whether %s is allowed to assume %s %s", own.Name, target.Name, by))
 		}
 	}
 	g := granted(s, own, needs)

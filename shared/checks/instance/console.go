@@ -17,8 +17,7 @@ func consoleError(s *check.View) []check.Finding {
 	l := s.Index()
 	suspects, well := l.S.Pending()
 	list := consoleFindings(l, suspects)
-	list = check.Passing(list, s.Cluster.Name, check.IDs(well))
-	return list
+	return check.Passing(list, s.Cluster.Name, check.IDs(well))
 }
 
 // consoleGroup are the consoles of instances that one group started from one
@@ -123,7 +122,7 @@ func noText(l check.InstanceIndex, i *snapshot.Instance, texts map[string]string
 	if f, lacks := l.S.Lacks(snapshot.Consoles, i.ID); lacks {
 		return f
 	}
-	f := snapshot.Failure{Source: snapshot.Consoles, Reason: snapshot.NotRead, Message: i.ID + " is not among the consoles that were read"}
+	f := check.NotRead(snapshot.Consoles, "%s is not among the consoles that were read", i.ID)
 	if _, read := texts[i.ID]; read {
 		f.Message = i.ID + " has no console output yet"
 		if r.Stage > serial.Silent {
@@ -252,10 +251,7 @@ type versioned struct {
 func runVersionSkew(s *check.View) []check.Finding {
 	plane := minorOf(s.Cluster.Version)
 	if plane == 0 {
-		return []check.Finding{{
-			Outcome: check.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
-			Blocked: []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Broken, Message: fmt.Sprintf("the version %q of the cluster cannot be parsed", s.Cluster.Version)}},
-		}}
+		return []check.Finding{check.Unread(s.Cluster.Name, []string{s.Cluster.Name}, check.Broken(snapshot.Clusters, "the version %q of the cluster cannot be parsed", s.Cluster.Version))}
 	}
 	l := s.Index()
 	images := imagesByID(s)
@@ -293,12 +289,9 @@ func runVersionSkew(s *check.View) []check.Finding {
 			g.ready = readyWith(s, kubelet)
 		}
 	}
-	var list []check.Finding
-	list = check.Passing(list, s.Cluster.Name, check.IDs(well))
+	list := check.Passing(nil, s.Cluster.Name, check.IDs(well))
 	if len(untold) > 0 {
-		list = append(list, check.Unread(s.Cluster.Name, untold, snapshot.Failure{
-			Source: snapshot.Images, Reason: snapshot.NotRead, Message: "neither a node nor the image's name shows the kubelet's version of " + check.Some(untold, 3),
-		}))
+		list = append(list, check.Unread(s.Cluster.Name, untold, check.NotRead(snapshot.Images, "neither a node nor the image's name shows the kubelet's version of %s", check.Some(untold, 3))))
 	}
 	for _, key := range order {
 		list = append(list, versionSkewFinding(l, groups[key], plane))
@@ -387,7 +380,7 @@ func unowned(s *check.View) []check.Finding {
 			i.State, i.Type, i.Subnet, i.Launched.UTC().Format(time.DateTime+" UTC"), tagKeys(i))})
 	}
 	if len(waiting) == 0 {
-		return []check.Finding{{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: append(s.Scope.Unowned[:len(s.Scope.Unowned):len(s.Scope.Unowned)], s.Cluster.Name)}}
+		return []check.Finding{check.Passed(s.Cluster.Name, append(s.Scope.Unowned[:len(s.Scope.Unowned):len(s.Scope.Unowned)], s.Cluster.Name)...)}
 	}
 	cluster := s.Cluster.Name
 	return []check.Finding{check.Failed(cluster, append(waiting[:len(waiting):len(waiting)], cluster)...).
@@ -396,7 +389,7 @@ func unowned(s *check.View) []check.Finding {
 		Because("%s %s the cluster's tags, and no Auto Scaling group, nodegroup or NodeClaim of %s has %s. Anyone who can start an instance can set its tags.",
 			check.Some(waiting, 3), check.Verb(waiting, "has", "have"), cluster, check.Verb(waiting, "it", "them")).
 		Showing(evidence...).
-		ToFix("%s", "Find out who started "+check.Some(waiting, 3)+". If nodes are started by hand or with another tool, start them from a group of the cluster; otherwise remove the cluster's tags.").
+		ToFix("Find out who started %s. If nodes are started by hand or with another tool, start them from a group of the cluster; otherwise remove the cluster's tags.", check.Some(waiting, 3)).
 		Command(s.AWSCommand("cloudtrail lookup-events", "--lookup-attributes", "AttributeKey=ResourceName,AttributeValue="+waiting[0],
 			"--query", "Events[].[EventTime,EventName,Username]", "--output", "text")).
 		Console(s.EC2Link("InstanceDetails:instanceId=" + waiting[0]))}

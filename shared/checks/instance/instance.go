@@ -207,14 +207,13 @@ func runImageUnfit(s *check.View) []check.Finding {
 		list[at].Covers = append(list[at].Covers, check.IDs(group)...)
 		list[at].Instances = slices.Clone(list[at].Covers)
 	}
-	list = check.Passing(list, s.Cluster.Name, check.IDs(well))
-	return list
+	return check.Passing(list, s.Cluster.Name, check.IDs(well))
 }
 
 // unseenImage is why nothing is known of an image.
 func unseenImage(l check.InstanceIndex, ami string) (snapshot.Failure, bool) {
 	if ami == "" {
-		return snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.Broken, Message: "EC2 names no image"}, true
+		return check.Broken(snapshot.Instances, "EC2 names no image"), true
 	}
 	return l.S.Lacks(snapshot.Images, ami)
 }
@@ -454,19 +453,12 @@ func runEndedEarly(s *check.View) []check.Finding {
 			groups[key] = append(groups[key], e)
 		}
 	}
-	var list []check.Finding
-	list = check.Passing(list, s.Cluster.Name, well)
+	list := check.Passing(nil, s.Cluster.Name, well)
 	if len(unseen) > 0 {
 		list = append(list, check.Unread(s.Cluster.Name, unseen, unseenSources(l)...))
 	}
 	if lost := l.Lost(); len(lost) > 0 {
-		list = append(list, check.Finding{
-			Outcome: check.Unknown, Resource: s.Cluster.Name, Covers: lost,
-			Blocked: []snapshot.Failure{{
-				Source: snapshot.Instances, Reason: snapshot.NotRead,
-				Message: "EC2 does not list " + check.Some(lost, 3) + ": too new, or terminated for more than an hour",
-			}},
-		})
+		list = append(list, check.Unread(s.Cluster.Name, lost, check.NotRead(snapshot.Instances, "EC2 does not list %s: too new, or terminated for more than an hour", check.Some(lost, 3))))
 	}
 	for _, key := range order {
 		list = append(list, endedEarlyFinding(l, key, groups[key]))
@@ -552,10 +544,7 @@ func unseenSources(l check.InstanceIndex) []snapshot.Failure {
 			return []snapshot.Failure{l.S.Why(source)}
 		}
 	}
-	return []snapshot.Failure{{
-		Source: snapshot.Activities, Reason: snapshot.NotRead,
-		Message: "the scaling activities that were read do not go back to the launch: it may be a scale-in",
-	}}
+	return []snapshot.Failure{check.NotRead(snapshot.Activities, "the scaling activities that were read do not go back to the launch: it may be a scale-in")}
 }
 
 func endedEarlyFinding(l check.InstanceIndex, key string, ends []end) check.Finding {
@@ -685,8 +674,7 @@ func runForbiddenNodeLabel(s *check.View) []check.Finding {
 			passed = append(passed, i.ID)
 		}
 	}
-	var list []check.Finding
-	list = check.Passing(list, s.Cluster.Name, passed)
+	list := check.Passing(nil, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for _, key := range order {
 		list = append(list, found[key].finding(s))

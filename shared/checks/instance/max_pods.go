@@ -41,7 +41,7 @@ func runMaxPods(s *check.View) []check.Finding {
 		case pods == 0:
 			passed = append(passed, i.ID) // the image works it out
 		case !known || t.Interfaces == 0 || t.IPv4PerInterface == 0:
-			why := snapshot.Failure{Source: snapshot.InstanceTypes, Reason: snapshot.NotRead, Message: "the capacity of " + i.Type + " is unknown"}
+			why := check.NotRead(snapshot.InstanceTypes, "the capacity of %s is unknown", i.Type)
 			blind[why] = append(blind[why], i.ID)
 		case pods > room(t, s.CNI.Env):
 			if sure[i.ID] = full(s, st.Nodes[i.ID], room(t, s.CNI.Env)); sure[i.ID] == "" {
@@ -53,8 +53,7 @@ func runMaxPods(s *check.View) []check.Finding {
 			passed = append(passed, i.ID)
 		}
 	}
-	var list []check.Finding
-	list = check.Passing(list, s.Cluster.Name, passed)
+	list := check.Passing(nil, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for _, of := range g.All() {
 		f := overfull(st, of, types[st.Instances[of[0]].Type])
@@ -273,10 +272,10 @@ func runForeignSecurityGroups(s *check.View) []check.Finding {
 		case !managed, s.Cluster.SecurityGroup == "", slices.Contains(i.Groups, s.Cluster.SecurityGroup):
 			passed = append(passed, i.ID)
 		case len(i.Groups) == 0:
-			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 does not list security groups of terminated instances"}
+			why := check.NotRead(snapshot.Instances, "EC2 does not list security groups of terminated instances")
 			blind[why] = append(blind[why], i.ID)
 		case lt == nil:
-			why := snapshot.Failure{Source: snapshot.LaunchTemplates, Reason: snapshot.NotRead, Message: "the launch template of " + i.ID + " is not among those that were read"}
+			why := check.NotRead(snapshot.LaunchTemplates, "the launch template of %s is not among those that were read", i.ID)
 			blind[why] = append(blind[why], i.ID)
 		case len(lt.Groups) == 0:
 			passed = append(passed, i.ID) // the instance was changed, not the template
@@ -286,8 +285,7 @@ func runForeignSecurityGroups(s *check.View) []check.Finding {
 			g.Add(i)
 		}
 	}
-	var list []check.Finding
-	list = check.Passing(list, s.Cluster.Name, passed)
+	list := check.Passing(nil, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for origin, of := range g.All() {
 		list = append(list, foreign(st, origin, of))
@@ -450,7 +448,7 @@ func runIMDS(s *check.View) []check.Finding {
 		case m.Endpoint == "disabled":
 			off.Add(i)
 		case m.Endpoint != "enabled":
-			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 does not report whether the metadata service is on"}
+			why := check.NotRead(snapshot.Instances, "EC2 does not report whether the metadata service is on")
 			blind[why] = append(blind[why], i.ID)
 		case slices.Contains(want, i) && m.HopLimit == 1 && m.Tokens != "optional":
 			asked.Add(i)
@@ -464,8 +462,7 @@ func runIMDS(s *check.View) []check.Finding {
 			passed = append(passed, i.ID)
 		}
 	}
-	var list []check.Finding
-	list = check.Passing(list, s.Cluster.Name, passed)
+	list := check.Passing(nil, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for origin, of := range off.All() {
 		var sure check.Confidence
@@ -524,7 +521,7 @@ func runOlderThanCluster(s *check.View) []check.Finding {
 		case managed: // EKS launches them once the cluster is there
 			passed = append(passed, i.ID)
 		case s.Cluster.Created.IsZero() || i.Launched.IsZero():
-			why := snapshot.Failure{Source: snapshot.Clusters, Reason: snapshot.NotRead, Message: "the creation time of the cluster or the launch time of the instance is unknown"}
+			why := check.NotRead(snapshot.Clusters, "the creation time of the cluster or the launch time of the instance is unknown")
 			blind[why] = append(blind[why], i.ID)
 		case i.Launched.Before(s.Cluster.Created), s.Cluster.Status == "CREATING":
 			g.Add(i)
@@ -532,8 +529,7 @@ func runOlderThanCluster(s *check.View) []check.Finding {
 			passed = append(passed, i.ID)
 		}
 	}
-	var list []check.Finding
-	list = check.Passing(list, s.Cluster.Name, passed)
+	list := check.Passing(nil, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for origin, of := range g.All() {
 		i := st.Instances[of[0]]
@@ -576,8 +572,7 @@ func scheduledEvent(s *check.View) []check.Finding {
 		}
 		list = append(list, scheduledEventFinding(l, i, events))
 	}
-	list = check.Passing(list, s.Cluster.Name, check.IDs(well))
-	return list
+	return check.Passing(list, s.Cluster.Name, check.IDs(well))
 }
 
 // eventOver reports whether an event is done with. EC2 says so at the beginning of the
@@ -676,9 +671,7 @@ func statusUnknown(id string, s snapshot.InstanceStatus, known bool) check.Findi
 	if known {
 		message = fmt.Sprintf("EC2 has no result for %s: system %s, instance %s", id, cmp.Or(s.System, "not reported"), cmp.Or(s.OS, "not reported"))
 	}
-	return check.Unread(id, []string{id}, snapshot.Failure{
-		Source: snapshot.Statuses, Reason: snapshot.NotRead, Message: message,
-	})
+	return check.Unread(id, []string{id}, check.NotRead(snapshot.Statuses, "%s", message))
 }
 
 func statusCheckFinding(l check.InstanceIndex, owner string, list []snapshot.InstanceStatus) check.Finding {

@@ -73,9 +73,8 @@ func runUserData(s *check.View) []check.Finding {
 	passed = append(passed, check.IDs(well)...)
 	list = check.Passing(list, s.Cluster.Name, passed)
 	if len(inDoubt) > 0 {
-		list = append(list, check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: inDoubt, Evidence: []check.Evidence{
-			{What: "User data", Value: "all comparable values match; its scripts do more than can be followed"},
-		}})
+		list = append(list, check.Passed(s.Cluster.Name, inDoubt...).
+			Noting("User data", "all comparable values match; its scripts do more than can be followed"))
 	}
 	list = append(list, unlooked(s, blind)...)
 	for _, key := range order {
@@ -218,10 +217,7 @@ func unread(st *check.BootConfig, i *snapshot.Instance) snapshot.Failure {
 	if !st.S.Has(snapshot.Nodegroups) {
 		return st.S.Why(snapshot.Nodegroups)
 	}
-	return snapshot.Failure{
-		Source: snapshot.Nodegroups, Reason: snapshot.NotRead,
-		Message: fmt.Sprintf("node group %s is not among those that were read: whether EKS adds the bootstrap is unknown", i.Tags["eks:nodegroup-name"]),
-	}
+	return check.NotRead(snapshot.Nodegroups, "node group %s is not among those that were read: whether EKS adds the bootstrap is unknown", i.Tags["eks:nodegroup-name"])
 }
 
 // without judges user data with nothing in it that makes a node join, where
@@ -263,7 +259,7 @@ func without(st *check.BootConfig, i *snapshot.Instance, t *check.DecodedUserDat
 }
 
 func notTold(t *check.DecodedUserData, why string) snapshot.Failure {
-	return snapshot.Failure{Source: snapshot.UserDataOf, Reason: snapshot.NotRead, Message: t.From + ": " + why}
+	return check.NotRead(snapshot.UserDataOf, "%s: %s", t.From, why)
 }
 
 // joinsWithout reports whether a Ready node runs the same image with user data that has no
@@ -641,7 +637,7 @@ func runClusterCA(s *check.View) []check.Finding {
 	suspects, well := st.S.Pending()
 	passed := append(check.IDs(well), s.Cluster.Name)
 	if !two {
-		return []check.Finding{{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: append(passed, check.IDs(suspects)...)}}
+		return []check.Finding{check.Passed(s.Cluster.Name, append(passed, check.IDs(suspects)...)...)}
 	}
 	var list []check.Finding
 	blind := map[snapshot.Failure][]string{}
@@ -674,7 +670,7 @@ func runClusterCA(s *check.View) []check.Finding {
 	}
 	list = append(list, b.templates(st, told)...)
 	list = append(list, unlooked(s, blind)...)
-	return append(list, check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: passed})
+	return append(list, check.Passed(s.Cluster.Name, passed...))
 }
 
 func instancesOf(st *check.BootConfig, ids []string) []*snapshot.Instance {
@@ -770,14 +766,13 @@ func runClusterTag(s *check.View) []check.Finding {
 		case managed, tagged, merges:
 			passed = append(passed, i.ID)
 		case i.Ended() && len(i.Tags) == 0:
-			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 removes the tags of terminated instances"}
+			why := check.NotRead(snapshot.Instances, "EC2 removes the tags of terminated instances")
 			blind[why] = append(blind[why], i.ID)
 		default:
 			g.Add(i)
 		}
 	}
-	var list []check.Finding
-	list = check.Passing(list, s.Cluster.Name, passed)
+	list := check.Passing(nil, s.Cluster.Name, passed)
 	list = append(list, unlooked(s, blind)...)
 	for resource, of := range g.All() {
 		f := check.Failed(resource, of...).Affecting(of...).

@@ -76,7 +76,7 @@ func runBranchInterfaces(s *check.View) []check.Finding {
 		}
 		return v.Findings()
 	}
-	pass := check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Evidence: b.trunkEvidence()}
+	pass := check.Passed(s.Cluster.Name, s.Cluster.Name).Showing(b.trunkEvidence()...)
 	for _, n := range s.Subnets {
 		pass.Covers = append(pass.Covers, n.ID)
 	}
@@ -494,7 +494,7 @@ func runBranchLeaked(s *check.View) []check.Finding {
 		}
 		list = append(list, f)
 	}
-	return append(list, check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: well})
+	return append(list, check.Passed(s.Cluster.Name, well...))
 }
 
 func branchLeaked(s *check.View, n snapshot.Subnet, strays []string) check.Finding {

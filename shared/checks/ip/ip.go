@@ -97,10 +97,11 @@ func runFragmented(s *check.View) []check.Finding {
 	covers := watched(c)
 	if !pods.Prefixes || pods.IPv6 || xen(c) {
 		covers = append(covers, s.Cluster.Name)
-		return []check.Finding{{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: covers, Evidence: []check.Evidence{{What: "Pods of " + s.Cluster.Name, Value: "use no /28 blocks of subnets"}}}}
+		return []check.Finding{check.Passed(s.Cluster.Name, covers...).
+			Noting("Pods of "+s.Cluster.Name, "use no /28 blocks of subnets")}
 	}
 	if !s.Has(snapshot.Usage) {
-		return []check.Finding{{Outcome: check.Unknown, Resource: s.Cluster.Name, Blocked: []snapshot.Failure{s.Why(snapshot.Usage)}}}
+		return []check.Finding{check.Unread(s.Cluster.Name, nil, s.Why(snapshot.Usage))}
 	}
 	takers, list := takers(c, pods)
 	for _, n := range takers {
@@ -109,7 +110,7 @@ func runFragmented(s *check.View) []check.Finding {
 		}
 	}
 	if len(list) == 0 {
-		list = append(list, check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: append(covers, s.Cluster.Name)})
+		list = append(list, check.Passed(s.Cluster.Name, append(covers, s.Cluster.Name)...))
 	}
 	return list
 }
@@ -132,7 +133,7 @@ func xen(c *routes.Scope) bool {
 // none is certain without them.
 func blocksIn(c *routes.Scope, n taker, pods podNetwork) check.Finding {
 	s, id := c.S, n.subnet.ID
-	f := check.Finding{Outcome: check.Pass, Resource: id, Covers: []string{id}}
+	f := check.Passed(id, id)
 	if !n.subnet.CIDR.IsValid() {
 		f.Evidence = []check.Evidence{{What: id, Value: "has no IPv4 range"}}
 		return f
@@ -140,7 +141,7 @@ func blocksIn(c *routes.Scope, n taker, pods podNetwork) check.Finding {
 	i := slices.IndexFunc(s.Uses, func(u snapshot.Use) bool { return u.Subnet == id })
 	if i < 0 {
 		f.Outcome = check.Unknown
-		f.Blocked = []snapshot.Failure{{Source: snapshot.Usage, Reason: snapshot.NotRead, Message: "the addresses of " + id + " were not counted"}}
+		f.Blocked = []snapshot.Failure{check.NotRead(snapshot.Usage, "the addresses of %s were not counted", id)}
 		return f
 	}
 	u := s.Uses[i]
@@ -294,8 +295,7 @@ func templates(l check.Leaks) []check.Finding {
 	well = slices.DeleteFunc(well, func(id string) bool {
 		return slices.ContainsFunc(list, func(f check.Finding) bool { return slices.Contains(f.Covers, id) })
 	})
-	list = check.Passing(list, l.S.Cluster.Name, well)
-	return list
+	return check.Passing(list, l.S.Cluster.Name, well)
 }
 
 // weight is likely where they hold as much as leaks that are reported.
@@ -315,7 +315,7 @@ func weight(l check.Leaks, kept []snapshot.Interface) check.Confidence {
 // plugin judges aws-node's settings.
 func plugin(l check.Leaks) []check.Finding {
 	s := l.S
-	f := check.Finding{Outcome: check.Pass, Resource: check.AWSNode, Covers: []string{check.AWSNode}}
+	f := check.Passed(check.AWSNode, check.AWSNode)
 	switch {
 	case !s.Has(snapshot.AWSNode):
 		f.Outcome, f.Blocked = check.Unknown, []snapshot.Failure{s.Why(snapshot.AWSNode)}
@@ -533,10 +533,8 @@ func judgePools(s *check.View, pools []address.Pool, with podNetwork) []check.Fi
 	for _, fit := range address.FittingPools(s.Snapshot, with.Settings, pools) {
 		n := fit.Nodes.Least
 		sum := fmt.Sprintf("%d more %s x %d = %d; %s have %d free", n, fit.Small, fit.Each, n*fit.Each, check.Some(fit.Subnets, 3), fit.Free)
-		f := check.Finding{
-			Outcome: check.Pass, Resource: fit.Pool, Covers: []string{check.PoolKey(fit.Pool)},
-			Evidence: []check.Evidence{{What: "Addresses of NodePool " + fit.Pool, Value: sum}},
-		}
+		f := check.Passed(fit.Pool, check.PoolKey(fit.Pool)).
+			Noting("Addresses of NodePool "+fit.Pool, sum)
 		if fit.Fits() {
 			list = append(list, f)
 			continue
@@ -612,10 +610,7 @@ func runScaleOutWillNotFit(s *check.View) []check.Finding {
 		rest = append(rest, s.Cluster.Name)
 	}
 	if len(rest) > 0 {
-		list = append(list, check.Finding{
-			Outcome: check.Pass, Resource: s.Cluster.Name, Covers: rest,
-			Evidence: []check.Evidence{{What: s.Cluster.Name, Value: "no group can launch there"}},
-		})
+		list = append(list, check.Passed(s.Cluster.Name, rest...).Noting(s.Cluster.Name, "no group can launch there"))
 	}
 	return list
 }
@@ -648,7 +643,7 @@ func classesOf(s *check.View) []snapshot.Source {
 // not fit.
 func judgeFit(s *check.View, fit address.Fit, pods podNetwork) check.Finding {
 	id := fit.Subnet.ID
-	f := check.Finding{Outcome: check.Pass, Resource: id, Covers: []string{id}, Evidence: fitEvidence(s, fit, pods)}
+	f := check.Passed(id, id).Showing(fitEvidence(s, fit, pods)...)
 	verdict := fit.Judge()
 	switch {
 	case verdict == address.NotCounted:
@@ -703,14 +698,14 @@ func notCounted(s *check.View, id string) snapshot.Failure {
 	if !s.Has(snapshot.Usage) {
 		return s.Why(snapshot.Usage)
 	}
-	return snapshot.Failure{Source: snapshot.Usage, Reason: snapshot.NotRead, Message: "the addresses of " + id + " were not counted"}
+	return check.NotRead(snapshot.Usage, "the addresses of %s were not counted", id)
 }
 
 // unknowns are what would tell of gaps, each source once.
 func unknowns(s *check.View, gaps []address.Gap) []snapshot.Failure {
 	var list []snapshot.Failure
 	for _, g := range gaps {
-		why := snapshot.Failure{Source: g.Source, Reason: snapshot.NotRead, Message: g.Why}
+		why := check.NotRead(g.Source, "%s", g.Why)
 		if lacks, is := s.Lacks(g.Source, g.Key); is {
 			why = lacks
 		}

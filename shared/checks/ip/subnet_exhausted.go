@@ -57,7 +57,7 @@ func subnetExhausted(s *check.View) []check.Finding {
 // another subnet to take addresses of.
 func freeIn(c *routes.Scope, n taker, pods podNetwork, t snapshot.InstanceType) check.Finding {
 	subnet := n.subnet
-	f := check.Finding{Outcome: check.Pass, Resource: subnet.ID, Covers: []string{subnet.ID}}
+	f := check.Passed(subnet.ID, subnet.ID)
 	if !subnet.CIDR.IsValid() {
 		// EC2 says "0 free" of a subnet that has IPv6 addresses only.
 		f.Evidence = []check.Evidence{{What: subnet.ID, Value: "has no IPv4 range"}}
@@ -313,7 +313,7 @@ func unsure(c *routes.Scope, pods podNetwork, p address.Places) (snapshot.Failur
 	if p.Doubt == address.NoDoubt || p.Doubt == address.NodesChoose && len(roomy(c, p.Further)) == len(p.Further) {
 		return snapshot.Failure{}, false
 	}
-	return snapshot.Failure{Source: snapshot.ENIConfigsOf, Reason: snapshot.NotRead, Message: string(p.Doubt)}, true
+	return check.NotRead(snapshot.ENIConfigsOf, "%s", string(p.Doubt)), true
 }
 
 // roomy are those of some subnets that have more free than the first interface
@@ -376,9 +376,7 @@ const (
 func runLeakedInterfaces(s *check.View) []check.Finding {
 	l := s.Leaks()
 	if l.Ground.Account == "" || l.Ground.VPC == "" {
-		return []check.Finding{{Outcome: check.Unknown, Resource: s.Cluster.Name, Blocked: []snapshot.Failure{{
-			Source: snapshot.Clusters, Reason: snapshot.Broken, Message: "the cluster's account or VPC is unknown, so the owner of these interfaces is too",
-		}}}}
+		return []check.Finding{check.Unread(s.Cluster.Name, nil, check.Broken(snapshot.Clusters, "the cluster's account or VPC is unknown, so the owner of these interfaces is too"))}
 	}
 	var list []check.Finding
 	var well, told []string
@@ -394,11 +392,9 @@ func runLeakedInterfaces(s *check.View) []check.Finding {
 			told = append(told, f.Covers...)
 			list = append(list, f)
 		case here != nil && here.Spared[leak.OwnerUnread] > 0:
-			list = append(list, check.Finding{Outcome: check.Unknown, Resource: n.ID, Covers: []string{n.ID}, Blocked: []snapshot.Failure{{
-				Source: snapshot.CreatorsOf, Reason: snapshot.NotRead, Message: "the state of the instances that created interfaces in " + n.ID + " was not checked",
-			}}})
+			list = append(list, check.Unread(n.ID, []string{n.ID}, check.NotRead(snapshot.CreatorsOf, "the state of the instances that created interfaces in %s was not checked", n.ID)))
 		case returned:
-			list = append(list, check.Finding{Outcome: check.Pass, Resource: n.ID, Covers: []string{n.ID}, Evidence: []check.Evidence{back}})
+			list = append(list, check.Passed(n.ID, n.ID).Showing(back))
 		default:
 			well = append(well, n.ID)
 		}
@@ -412,7 +408,7 @@ func runLeakedInterfaces(s *check.View) []check.Finding {
 			well = append(well, g.Name)
 		}
 	}
-	return append(list, check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: append(well, s.Cluster.Name)})
+	return append(list, check.Passed(s.Cluster.Name, append(well, s.Cluster.Name)...))
 }
 
 func judge(l check.Leaks, n snapshot.Subnet, here *check.SubnetLeaks) check.Finding {
@@ -721,10 +717,8 @@ func runRunway(s *check.View) []check.Finding {
 		}
 	}
 	if len(list) == 0 {
-		list = append(list, check.Finding{
-			Outcome: check.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
-			Evidence: []check.Evidence{{What: s.Cluster.Name, Value: "no group can launch into a subnet"}},
-		})
+		list = append(list, check.Passed(s.Cluster.Name, s.Cluster.Name).
+			Noting(s.Cluster.Name, "no group can launch into a subnet"))
 	}
 	return list
 }
@@ -738,7 +732,7 @@ func runRunway(s *check.View) []check.Finding {
 //	a fall of hours or days, all of its interval in the horizon  Fail, likely
 //	any other within the horizon                                 Fail, possible
 func runwayOf(c *routes.Scope, subnet snapshot.Subnet, samples []snapshot.Sample) check.Finding {
-	pass := check.Finding{Outcome: check.Pass, Resource: subnet.ID, Covers: []string{subnet.ID}}
+	pass := check.Passed(subnet.ID, subnet.ID)
 	if !subnet.CIDR.IsValid() {
 		pass.Evidence = []check.Evidence{{What: subnet.ID, Value: "has no IPv4 range"}}
 		return pass
@@ -752,13 +746,7 @@ func runwayOf(c *routes.Scope, subnet snapshot.Subnet, samples []snapshot.Sample
 		r, warn = address.Warn(samples, n.takes, horizon, c.S.Time)
 	}
 	if r.Reason == address.TooFewSamples {
-		return check.Finding{
-			Outcome: check.Unknown, Resource: subnet.ID, Covers: []string{subnet.ID},
-			Blocked: []snapshot.Failure{{
-				Source: snapshot.LaunchHistory, Reason: snapshot.NotRead,
-				Message: fmt.Sprintf("the free addresses of %s were not recorded often enough lately (%d samples)", subnet.ID, len(samples)),
-			}},
-		}
+		return check.Unread(subnet.ID, []string{subnet.ID}, check.NotRead(snapshot.LaunchHistory, "the free addresses of %s were not recorded often enough lately (%d samples)", subnet.ID, len(samples)))
 	}
 	evidence := []check.Evidence{{What: "Free addresses of " + subnet.ID, Value: spokenRunway(r, c.S.Time)}}
 	if p.launches > 0 {

@@ -53,7 +53,7 @@ const reconciles = 10 * time.Minute
 func nodeClassNotReady(s *check.View) []check.Finding {
 	blocked, unread := check.KarpenterUnread(s, snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf)
 	if unread && len(s.NodePools) == 0 {
-		return []check.Finding{{Outcome: check.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
+		return []check.Finding{check.Unread(s.Cluster.Name, []string{s.Cluster.Name}, blocked...)}
 	}
 	if !s.Has(snapshot.NodePoolsOf) {
 		return nil // nothing shows Karpenter here
@@ -590,7 +590,7 @@ const waits = 5 * time.Minute
 
 func nodePoolLimit(s *check.View) []check.Finding {
 	if blocked, unread := check.KarpenterUnread(s, snapshot.NodePoolsOf); unread {
-		return []check.Finding{{Outcome: check.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
+		return []check.Finding{check.Unread(s.Cluster.Name, []string{s.Cluster.Name}, blocked...)}
 	}
 	if !s.Has(snapshot.NodePoolsOf) {
 		return nil // nothing shows Karpenter here

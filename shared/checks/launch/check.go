@@ -101,18 +101,14 @@ func judge(a *check.Attempts, spec launchSpec) []check.Finding {
 		case unsure && t.Blocked != nil:
 			list = append(list, unread(a, unit, *t.Blocked))
 		case unsure:
-			list = append(list, unread(a, unit, snapshot.Failure{
-				Source: snapshot.Activities, Reason: snapshot.Broken,
-				Message: fmt.Sprintf("whether a scaling activity of %s (%s, %s) succeeded is unknown", unit, t.Status, check.ClockTime(t.At)),
-			}))
+			list = append(list, unread(a, unit, check.Broken(snapshot.Activities, "whether a scaling activity of %s (%s, %s) succeeded is unknown", unit, t.Status, check.ClockTime(t.At))))
 		case lacks:
 			list = append(list, unread(a, unit, lack))
 		default:
 			well = append(well, unit)
 		}
 	}
-	list = check.Passing(list, a.S.Cluster.Name, well)
-	return list
+	return check.Passing(list, a.S.Cluster.Name, well)
 }
 
 // withoutGroups passes nothing where groups or their activities were not read: what was
@@ -128,7 +124,7 @@ func withoutGroups(s *check.View, list []check.Finding) []check.Finding {
 		return list
 	}
 	list = slices.DeleteFunc(list, func(f check.Finding) bool { return f.Outcome == check.Pass })
-	return append(list, check.Finding{Outcome: check.Unknown, Resource: s.Cluster.Name, Blocked: blocked})
+	return append(list, check.Unread(s.Cluster.Name, nil, blocked...))
 }
 
 func unread(a *check.Attempts, unit string, f snapshot.Failure) check.Finding {
@@ -337,8 +333,7 @@ func suspended(s *check.View) []check.Finding {
 		// Suspended with nothing to launch does no harm.
 		well = append(well, g.Name)
 	}
-	list = check.Passing(list, s.Cluster.Name, well)
-	return list
+	return check.Passing(list, s.Cluster.Name, well)
 }
 
 // suspendedLaunch finds the process Launch among those that are suspended. The

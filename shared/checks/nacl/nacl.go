@@ -228,7 +228,7 @@ func (p *passage) cross(from, to string, far, near crossing, ports filter.Ports,
 // cannot be judged.
 func passages(g *check.Placements, p *check.Placement, w path.Path) ([]passage, []snapshot.Failure) {
 	stops := g.Net.Stops(w)
-	beyond := []snapshot.Failure{{Source: snapshot.NetworkACLs, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)}}
+	beyond := []snapshot.Failure{check.NotRead(snapshot.NetworkACLs, "%s: %s", w.At, w.Reason)}
 	if len(stops) == 0 || !stops[len(stops)-1].Ends {
 		return nil, beyond
 	}
@@ -267,7 +267,7 @@ func passages(g *check.Placements, p *check.Placement, w path.Path) ([]passage, 
 			// What a router or an appliance makes of a packet is not known:
 			// it is followed to the edge of this subnet.
 			if beyond == nil {
-				beyond = []snapshot.Failure{{Source: snapshot.NetworkACLs, Reason: snapshot.NotRead, Message: fmt.Sprintf("whether %s filters packets is not read", stop.ID)}}
+				beyond = []snapshot.Failure{check.NotRead(snapshot.NetworkACLs, "whether %s filters packets is not read", stop.ID)}
 			}
 			if slices.Contains(stop.Subnets, at) {
 				return []passage{way}, beyond
@@ -345,7 +345,7 @@ func barrierTo(g *check.Placements, p *check.Placement, w path.Path, back bool) 
 			r, known := rule(g, c)
 			switch {
 			case !known:
-				b.blocked = check.Adding(b.blocked, snapshot.Failure{Source: snapshot.NetworkACLs, Reason: snapshot.NotRead, Message: "the network ACL of " + c.subnet + " is not among those that EC2 lists"})
+				b.blocked = check.Adding(b.blocked, check.NotRead(snapshot.NetworkACLs, "the network ACL of %s is not among those that EC2 lists", c.subnet))
 			case r.verdict.Admits == filter.None:
 				worst = filter.None
 				b.hits = append(b.hits, r)
@@ -355,10 +355,7 @@ func barrierTo(g *check.Placements, p *check.Placement, w path.Path, back bool) 
 				}
 				b.hits = append(b.hits, r)
 			case r.verdict.Admits == filter.Unknown:
-				b.blocked = check.Adding(b.blocked, snapshot.Failure{
-					Source: snapshot.NetworkACLs, Reason: snapshot.NotRead,
-					Message: fmt.Sprintf("%s allows only some of the addresses in question, and which one counts is unknown", r.acl.ID),
-				})
+				b.blocked = check.Adding(b.blocked, check.NotRead(snapshot.NetworkACLs, "%s allows only some of the addresses in question, and which one counts is unknown", r.acl.ID))
 			}
 		}
 		switch worst {

@@ -83,8 +83,7 @@ func runCNINotReady(s *check.View) []check.Finding {
 			}
 		}
 	}
-	var findings []check.Finding
-	findings = check.Passing(findings, s.Cluster.Name, ready)
+	findings := check.Passing(nil, s.Cluster.Name, ready)
 	if len(list) > 0 {
 		findings = append(findings, cniNotReadyFinding(l, list))
 	}
@@ -327,7 +326,7 @@ const (
 
 func notInitialized(s *check.View) []check.Finding {
 	if blocked, unread := check.KarpenterUnread(s, snapshot.NodePoolsOf, snapshot.NodeClaimsOf); unread {
-		return []check.Finding{{Outcome: check.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
+		return []check.Finding{check.Unread(s.Cluster.Name, []string{s.Cluster.Name}, blocked...)}
 	}
 	if !s.Has(snapshot.NodeClaimsOf) || !s.Has(snapshot.Nodes) {
 		return nil // nothing shows Karpenter here, or the nodes have a failure of their own
@@ -478,8 +477,7 @@ func notReady(s *check.View) []check.Finding {
 			list = append(list, notReadyFinding(l, id, n))
 		}
 	}
-	list = check.Passing(list, s.Cluster.Name, ready)
-	return list
+	return check.Passing(list, s.Cluster.Name, ready)
 }
 
 func notReadyFinding(l check.InstanceIndex, id string, n *snapshot.Node) check.Finding {
@@ -521,8 +519,7 @@ func notRegistered(s *check.View) []check.Finding {
 			list = append(list, notRegisteredFinding(l, i))
 		}
 	}
-	list = check.Passing(list, s.Cluster.Name, registered)
-	return list
+	return check.Passing(list, s.Cluster.Name, registered)
 }
 
 func notRegisteredFinding(l check.InstanceIndex, i *snapshot.Instance) check.Finding {
@@ -571,8 +568,7 @@ func uninitialized(s *check.View) []check.Finding {
 			groups[owner] = append(groups[owner], id)
 		}
 	}
-	var list []check.Finding
-	list = check.Passing(list, s.Cluster.Name, well)
+	list := check.Passing(nil, s.Cluster.Name, well)
 	for _, owner := range order {
 		list = append(list, uninitializedFinding(l, owner, groups[owner]))
 	}

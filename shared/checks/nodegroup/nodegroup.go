@@ -35,7 +35,7 @@ func judgeHealth(s *check.View) []check.Finding {
 }
 
 func health(r check.Roster, n snapshot.Nodegroup) check.Finding {
-	f := check.Finding{Outcome: check.Pass, Resource: n.Name, Covers: []string{n.Name}}
+	f := check.Passed(n.Name, n.Name)
 	if len(n.Issues) == 0 {
 		f.Evidence = []check.Evidence{{What: n.Name, Value: "is " + cmp.Or(n.Status, "without a status") + ", without a health issue"}}
 		return f
@@ -47,7 +47,7 @@ func health(r check.Roster, n snapshot.Nodegroup) check.Finding {
 	}
 	if beingDeleted(r, n, issues) {
 		f.Outcome = check.Unknown
-		f.Blocked = []snapshot.Failure{{Source: snapshot.Groups, Reason: snapshot.NotRead, Message: "the groups of " + n.Name + " no longer existed when they were read: it was deleted meanwhile"}}
+		f.Blocked = []snapshot.Failure{check.NotRead(snapshot.Groups, "the groups of %s no longer existed when they were read: it was deleted meanwhile", n.Name)}
 		return f
 	}
 	first := issues[0]
@@ -171,7 +171,7 @@ func judgeStatus(s *check.View) []check.Finding {
 // status judges a nodegroup's status; one that is on its way, and not for too
 // long, is neither well nor ill.
 func status(r check.Roster, n snapshot.Nodegroup) (f check.Finding, judged bool) {
-	f = check.Finding{Outcome: check.Pass, Resource: n.Name, Covers: []string{n.Name}, Evidence: []check.Evidence{{What: n.Name, Value: "is " + n.Status}}}
+	f = check.Passed(n.Name, n.Name).Noting(n.Name, "is "+n.Status)
 	switch n.Status {
 	case nodegroup.Active:
 		return f, true
@@ -188,9 +188,7 @@ func status(r check.Roster, n snapshot.Nodegroup) (f check.Finding, judged bool)
 			return f, true
 		}
 	default:
-		return check.Unread(n.Name, []string{n.Name}, snapshot.Failure{
-			Source: snapshot.Nodegroups, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of nodegroup %s is unknown to Rollcall", n.Status, n.Name),
-		}), true
+		return check.Unread(n.Name, []string{n.Name}, check.Broken(snapshot.Nodegroups, "the status %q of nodegroup %s is unknown to Rollcall", n.Status, n.Name)), true
 	}
 	return bad(r, n), true
 }
@@ -325,7 +323,7 @@ const waited = 7 * 24 * time.Hour
 
 // lastUpdate judges the newest update that has come to an end of its own.
 func lastUpdate(r check.Roster, n snapshot.Nodegroup) check.Finding {
-	f := check.Finding{Outcome: check.Pass, Resource: n.Name, Covers: []string{n.Name}, Evidence: []check.Evidence{{What: n.Name, Value: "no update has failed"}}}
+	f := check.Passed(n.Name, n.Name).Noting(n.Name, "no update has failed")
 	for _, u := range n.Updates {
 		line := check.Evidence{What: "Update " + u.ID, Value: fmt.Sprintf("%s of %s: %s", cmp.Or(u.Type, "an update"), u.Created.UTC().Format(check.DayAndMinute+" UTC"), u.Status)}
 		switch u.Status {
@@ -341,9 +339,7 @@ func lastUpdate(r check.Roster, n snapshot.Nodegroup) check.Finding {
 			}
 			return updateFailed(r, n, u, line)
 		}
-		return check.Unread(n.Name, []string{n.Name}, snapshot.Failure{
-			Source: snapshot.Updates, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of update %s is unknown to Rollcall", u.Status, u.ID),
-		})
+		return check.Unread(n.Name, []string{n.Name}, check.Broken(snapshot.Updates, "the status %q of update %s is unknown to Rollcall", u.Status, u.ID))
 	}
 	return f
 }

@@ -521,10 +521,8 @@ func publicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) (che
 	switch {
 	case len(without) > 0:
 	case with > 0, len(waiting) == 0 && subnet.AssignPublicIP:
-		return check.Finding{
-			Outcome: check.Pass, Resource: subnet.ID, Covers: []string{subnet.ID},
-			Evidence: []check.Evidence{{What: subnet.ID, Value: fmt.Sprintf("%s; public addresses: the subnet %s, %d instances have one", path.Row(l.Internet.Row), setting, with)}},
-		}, true
+		return check.Passed(subnet.ID, subnet.ID).
+			Notingf(subnet.ID, "%s; public addresses: the subnet %s, %d instances have one", path.Row(l.Internet.Row), setting, with), true
 	case len(waiting) > 0:
 		return check.Finding{}, false
 	default:
@@ -575,9 +573,7 @@ func neverHad(c *routes.Scope, subnet snapshot.Subnet) []string {
 
 // unsettled is the Unknown for a subnet whose public addresses cannot be judged.
 func unsettled(c *routes.Scope, subnet snapshot.Subnet, why string) check.Finding {
-	return check.Unread(subnet.ID, []string{subnet.ID}, snapshot.Failure{
-		Source: snapshot.Instances, Reason: snapshot.NotRead, Message: subnet.ID + ": " + why,
-	})
+	return check.Unread(subnet.ID, []string{subnet.ID}, check.NotRead(snapshot.Instances, "%s: %s", subnet.ID, why))
 }
 
 func fixPublicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) check.Fix {
@@ -798,9 +794,7 @@ func admittedFinding(c *routes.Scope, l routes.Table) check.Finding {
 }
 
 func cannotTell(c *routes.Scope, l routes.Table, source snapshot.Source, why string) check.Finding {
-	return check.Unread(l.Table.ID, l.IDs(), snapshot.Failure{
-		Source: source, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", l.Table.ID, why),
-	})
+	return check.Unread(l.Table.ID, l.IDs(), check.NotRead(source, "%s: %s", l.Table.ID, why))
 }
 
 // refusal is the finding on all tables that the public endpoint does not admit:

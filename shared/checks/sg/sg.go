@@ -56,7 +56,7 @@ func RunClusterIngress(s *check.View) []check.Finding {
 		w := p.Paths[i]
 		stop, known := g.End(w)
 		if !known || len(stop.Groups) == 0 {
-			v.Unknown(name, check.IDs(p.Suspects), snapshot.Failure{Source: snapshot.Clusters, Reason: snapshot.NotRead, Message: "EKS names no security group of " + name})
+			v.Unknown(name, check.IDs(p.Suspects), check.NotRead(snapshot.Clusters, "EKS names no security group of %s", name))
 			continue
 		}
 		shut, blind, why, by := g.Admitted(p, stop.Groups, check.HTTPSPort)
@@ -64,7 +64,7 @@ func RunClusterIngress(s *check.View) []check.Finding {
 			// Another address may arrive than the one that left.
 			blind = append(blind, shut...)
 			if len(shut) > 0 {
-				why = check.Adding(why, snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)})
+				why = check.Adding(why, check.NotRead(snapshot.RouteTables, "%s: %s", w.At, w.Reason))
 			}
 			shut = nil
 		}
@@ -139,7 +139,7 @@ func efaSelfRule(s *check.View) []check.Finding {
 		case in != "" && out != "":
 			v.Pass(resource, check.IDs(set.instances), check.Evidence{What: "Allows EFA traffic", Value: strings.Join(check.Adding([]string{in}, out), ", ")})
 		case len(set.groups) == 0:
-			v.Unknown(s.Cluster.Name, check.IDs(set.instances), snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "the adapters' security groups are unknown"})
+			v.Unknown(s.Cluster.Name, check.IDs(set.instances), check.NotRead(snapshot.Instances, "the adapters' security groups are unknown"))
 		case len(blocked) > 0:
 			v.Unknown(resource, check.IDs(set.instances), blocked...)
 		default:
@@ -159,7 +159,7 @@ func efasOf(s *check.View, i *snapshot.Instance) ([]snapshot.EFA, *snapshot.Fail
 	if t := s.Boot().Template(ref); t != nil {
 		return t.EFAs, nil
 	}
-	f := snapshot.Failure{Source: snapshot.LaunchTemplates, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s has ended, and its launch template is not among those that were read", i.ID)}
+	f := check.NotRead(snapshot.LaunchTemplates, "%s has ended, and its launch template is not among those that were read", i.ID)
 	if !s.Has(snapshot.LaunchTemplates) {
 		f = s.Why(snapshot.LaunchTemplates)
 	}
@@ -172,7 +172,7 @@ func selfRule(s *check.View, groups []string, egress bool) (by string, unknown [
 	for _, id := range groups {
 		g, known := s.Filters().Group(id)
 		if !known {
-			unknown = append(unknown, snapshot.Failure{Source: snapshot.SecurityGroups, Reason: snapshot.NotRead, Message: id + " is not among the security groups that EC2 lists"})
+			unknown = append(unknown, check.NotRead(snapshot.SecurityGroups, "%s is not among the security groups that EC2 lists", id))
 			continue
 		}
 		rules := g.Ingress
@@ -241,10 +241,7 @@ func RunKubeletIngress(s *check.View) []check.Finding {
 			v.Pass(name, check.IDs(p.Suspects), check.Evidence{What: "Allowed by", Value: check.TenOf(by)})
 		case p.Subnet.VPC != s.Cluster.VPC:
 			// What arrives may have been translated on the way.
-			v.Unknown(name, check.IDs(p.Suspects), snapshot.Failure{
-				Source: snapshot.SecurityGroups, Reason: snapshot.NotRead,
-				Message: fmt.Sprintf("the control plane is in %s, the nodes in %s", s.Cluster.VPC, p.Subnet.VPC),
-			})
+			v.Unknown(name, check.IDs(p.Suspects), check.NotRead(snapshot.SecurityGroups, "the control plane is in %s, the nodes in %s", s.Cluster.VPC, p.Subnet.VPC))
 		case o == check.Fail:
 			b, list := check.Bar(found, p.Groups[0])
 			b.Add(p, p.Suspects, path.API)
@@ -366,7 +363,7 @@ func shutOutOf(g *check.Placements, p *check.Placement) shutOut {
 	for _, w := range p.Usable() {
 		stop, known := g.End(w)
 		if !known {
-			out.blocked = check.Adding(out.blocked, snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", w.At, w.Reason)})
+			out.blocked = check.Adding(out.blocked, check.NotRead(snapshot.RouteTables, "%s: %s", w.At, w.Reason))
 			continue
 		}
 		open, shut := 0, 0

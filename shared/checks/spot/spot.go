@@ -44,9 +44,7 @@ func runFewPools(s *check.View) []check.Finding {
 		case types*len(in) >= spot.FewPools:
 			well = append(well, g.Name)
 		case lost != "":
-			list = append(list, check.Unread(g.Name, []string{g.Name}, snapshot.Failure{
-				Source: snapshot.Subnets, Reason: snapshot.NotRead, Message: lost + " is not among the subnets that EC2 lists",
-			}))
+			list = append(list, check.Unread(g.Name, []string{g.Name}, check.NotRead(snapshot.Subnets, "%s is not among the subnets that EC2 lists", lost)))
 		default:
 			list = append(list, tooFewPools(s, g, in))
 		}
@@ -64,8 +62,7 @@ func runFewPools(s *check.View) []check.Finding {
 	if unread := len(pools) == 1 && pools[0].Resource == s.Cluster.Name; !unread && (len(well) > 0 || len(list) == 0) {
 		well = append(well, s.Cluster.Name)
 	}
-	list = check.Passing(list, s.Cluster.Name, well)
-	return list
+	return check.Passing(list, s.Cluster.Name, well)
 }
 
 // zonesOf are the zones of subnets, and one subnet that is not known.
@@ -172,15 +169,13 @@ func spotOwners(s *check.View) ([]string, map[string][]snapshot.Past) {
 
 // nothingToJudge passes a history without Spot launches.
 func nothingToJudge(s *check.View) []check.Finding {
-	return []check.Finding{{
-		Outcome: check.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
-		Evidence: []check.Evidence{{What: "Spot launches", Value: "none in the history"}},
-	}}
+	return []check.Finding{check.Passed(s.Cluster.Name, s.Cluster.Name).
+		Noting("Spot launches", "none in the history")}
 }
 
 // unseenEnds is what keeps from judging launches whose ends were not seen.
 func unseenEnds(message string) []snapshot.Failure {
-	return []snapshot.Failure{{Source: snapshot.LaunchHistory, Reason: snapshot.NotRead, Message: message}}
+	return []snapshot.Failure{check.NotRead(snapshot.LaunchHistory, "%s", message)}
 }
 
 func ManyRefusals() check.Check {
@@ -213,10 +208,8 @@ func runManyRefusals(s *check.View) []check.Finding {
 		}
 		switch {
 		case refused < fewestRefusals || refused*refusedShare < len(of[name]):
-			list = append(list, check.Finding{
-				Outcome: check.Pass, Resource: name, Covers: []string{name},
-				Evidence: []check.Evidence{{What: "Spot launches of " + name, Value: fmt.Sprintf("%d of %d refused for lack of capacity", refused, len(of[name]))}},
-			})
+			list = append(list, check.Passed(name, name).
+				Notingf("Spot launches of "+name, "%d of %d refused for lack of capacity", refused, len(of[name])))
 		case 2*placed < refused:
 			list = append(list, check.Unread(name, []string{name}, unseenEnds(fmt.Sprintf("EC2 refused %d of %d Spot launches of %s, and did not report in which pools", refused, len(of[name]), name))...))
 		default:
@@ -255,7 +248,7 @@ func refusedOften(s *check.View, name string, pools map[string]int, refused, req
 // NodePools, "Capacity Type").
 func fewInPools(s *check.View) (list []check.Finding, well []string) {
 	if blocked, unread := check.KarpenterUnread(s, snapshot.NodePoolsOf); unread {
-		return []check.Finding{{Outcome: check.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}, nil
+		return []check.Finding{check.Unread(s.Cluster.Name, []string{s.Cluster.Name}, blocked...)}, nil
 	}
 	for _, p := range s.NodePools {
 		key := check.PoolKey(p.Name)
@@ -348,7 +341,7 @@ func poolsBlocked(s *check.View, p snapshot.NodePool) snapshot.Failure {
 	if !s.Has(source) {
 		return s.Why(source)
 	}
-	return snapshot.Failure{Source: source, Reason: snapshot.NotRead, Message: "its class does not show which subnets it selects"}
+	return check.NotRead(source, "its class does not show which subnets it selects")
 }
 
 func fewInPool(s *check.View, p snapshot.NodePool, types, zones []string) check.Finding {
@@ -386,7 +379,7 @@ func runPoolFailing(s *check.View) []check.Finding {
 			continue
 		}
 		pass := func(what, value string) check.Finding {
-			return check.Finding{Outcome: check.Pass, Resource: p.Key(), Covers: []string{p.Key()}, Evidence: []check.Evidence{{What: what, Value: value}}}
+			return check.Passed(p.Key(), p.Key()).Noting(what, value)
 		}
 		switch idle := s.Time.Sub(p.Last); {
 		case p.Failing && worksAgain(p):
@@ -422,7 +415,7 @@ func worksAgain(p spotreport.Pool) bool {
 func failingPool(s *check.View, p spotreport.Pool) check.Finding {
 	f := check.Failed(p.Key(), p.Key()).Involving(p.Nodegroups...).
 		Titled("Spot pool %s fails: %d of %d did not join", p.Key(), p.Failed, p.Judged).
-		Because("%s", p.Describe()+". By chance a healthy pool fails this often in fewer than 1 of 100 clusters watched for 90 days.").
+		Because("%s. By chance a healthy pool fails this often in fewer than 1 of 100 clusters watched for 90 days.", p.Describe()).
 		Notingf(p.Name(), "%d of %d launches joined; the share is between %.0f %% and %.0f %% (95 %% interval)", p.Judged-p.Failed, p.Judged, 100*p.Low, 100*p.High).
 		Notingf("Other pools of "+check.Some(p.Nodegroups, 3), "%d of %d launches joined", p.Rest-p.RestFailed, p.Rest).
 		Notingf("Chance", "p = %.2g, corrected for the number of pools and for hourly checks over 90 days", p.P).
@@ -479,10 +472,8 @@ func runRebalanceChurn(s *check.View) []check.Finding {
 		case many(len(replaced) + unseen):
 			list = append(list, check.Unread(name, []string{name}, unseenEnds(fmt.Sprintf("EC2 recommended a rebalance of %d nodes of %s soon after they joined; the end of %d of them is unknown", len(replaced)+unseen, name, unseen))...))
 		default:
-			list = append(list, check.Finding{
-				Outcome: check.Pass, Resource: name, Covers: []string{name},
-				Evidence: []check.Evidence{{What: "Nodes of " + name, Value: fmt.Sprintf("%d of %d replaced within an hour after a rebalance recommendation", len(replaced), joined)}},
-			})
+			list = append(list, check.Passed(name, name).
+				Notingf("Nodes of "+name, "%d of %d replaced within an hour after a rebalance recommendation", len(replaced), joined))
 		}
 	}
 	return list
@@ -535,8 +526,7 @@ func runReclaimed(s *check.View) []check.Finding {
 			groups[key] = append(groups[key], i)
 		}
 	}
-	var list []check.Finding
-	list = check.Passing(list, s.Cluster.Name, well)
+	list := check.Passing(nil, s.Cluster.Name, well)
 	if len(unseen) > 0 {
 		list = append(list, check.Unread(s.Cluster.Name, unseen, unreclaimed(l)...))
 	}
@@ -578,10 +568,7 @@ func unreclaimed(l check.InstanceIndex) []snapshot.Failure {
 		return append(list, l.S.Why(snapshot.Activities))
 	}
 	if len(list) == 0 {
-		list = append(list, snapshot.Failure{
-			Source: snapshot.Activities, Reason: snapshot.NotRead,
-			Message: "the scaling activities that were read do not go back to the launch: its group may have replaced it as EC2 recommended",
-		})
+		list = append(list, check.NotRead(snapshot.Activities, "the scaling activities that were read do not go back to the launch: its group may have replaced it as EC2 recommended"))
 	}
 	return list
 }
@@ -702,7 +689,7 @@ func runBurstExceedsSubnet(s *check.View) []check.Finding {
 	}
 	covers = slices.DeleteFunc(covers, func(id string) bool { return told[id] })
 	if len(covers) > 0 || len(list) == 0 {
-		list = append(list, check.Finding{Outcome: check.Pass, Resource: s.Cluster.Name, Covers: append(covers, s.Cluster.Name)})
+		list = append(list, check.Passed(s.Cluster.Name, append(covers, s.Cluster.Name)...))
 	}
 	return list
 }
@@ -733,26 +720,21 @@ func (b *burstLook) judge(burst spotreport.Burst, of sufferers) check.Finding {
 		}
 	}
 	if b.s.CNI == nil && b.s.Has(snapshot.AWSNode) && !b.s.Cluster.AutoMode {
-		return check.Finding{Outcome: check.Pass, Resource: burst.Subnet, Covers: covers, Evidence: []check.Evidence{{What: b.s.Cluster.Name, Value: "has no aws-node: another plugin gives pods their addresses"}}}
+		return check.Passed(burst.Subnet, covers...).
+			Noting(b.s.Cluster.Name, "has no aws-node: another plugin gives pods their addresses")
 	}
 	if !burst.HadKnown && burst.Total > 0 && burst.Demand > burst.Total {
 		burst.Had, burst.HadKnown = burst.Total, true
 	}
 	if !burst.HadKnown {
-		return check.Finding{
-			Outcome: check.Unknown, Resource: burst.Subnet, Covers: covers,
-			Blocked: []snapshot.Failure{{
-				Source: snapshot.LaunchHistory, Reason: snapshot.NotRead,
-				Message: fmt.Sprintf("the free addresses of %s before %s were not recorded", burst.Subnet, check.ClockTime(burst.Began)),
-			}},
-		}
+		return check.Unread(burst.Subnet, covers, check.NotRead(snapshot.LaunchHistory, "the free addresses of %s before %s were not recorded", burst.Subnet, check.ClockTime(burst.Began)))
 	}
 	evidence := []check.Evidence{
 		{What: "Launches from " + check.ClockTime(burst.Began), Value: terms(burst)},
 		{What: burst.Subnet + " had", Value: fmt.Sprintf("%d of %d addresses before them, %d now", burst.Had, burst.Total, subnet.Free)},
 	}
 	if !burst.Exceeds() || burst.Launches < 2 || burst.Had < least(burst) {
-		return check.Finding{Outcome: check.Pass, Resource: burst.Subnet, Covers: covers, Evidence: evidence}
+		return check.Passed(burst.Subnet, covers...).Showing(evidence...)
 	}
 	settings := "not read: the plugin's defaults are assumed"
 	if b.s.CNI != nil {

@@ -49,9 +49,7 @@ func runZoneImpaired(s *check.View) []check.Finding {
 			f.Evidence = append(f.Evidence, t.evidence(z.Name))
 			list = append(list, f)
 		case ours[z.Name] && !slices.Contains([]string{"available", "information", "constrained", "impaired", "unavailable"}, z.State):
-			list = append(list, check.Finding{Outcome: check.Unknown, Resource: z.Name, Covers: []string{z.Name}, Blocked: []snapshot.Failure{{
-				Source: snapshot.ZonesOf, Reason: snapshot.Broken, Message: fmt.Sprintf("EC2 reports %s as %q, which is unknown to Rollcall", z.Name, z.State),
-			}}})
+			list = append(list, check.Unread(z.Name, []string{z.Name}, check.Broken(snapshot.ZonesOf, "EC2 reports %s as %q, which is unknown to Rollcall", z.Name, z.State)))
 		case ours[z.Name] && !s.Has(snapshot.LaunchHistory):
 			unsaid = append(unsaid, z.Name)
 		default:
@@ -401,10 +399,8 @@ func runPodUnschedulable(s *check.View) []check.Finding {
 	if len(failed) == len(p.Zones()) && len(failed) > 0 || len(well) == 0 {
 		return list
 	}
-	return append(list, check.Finding{
-		Outcome: check.Pass, Resource: s.Cluster.Name, Covers: well,
-		Evidence: []check.Evidence{{What: "Waiting pods", Value: fmt.Sprintf("%d, none for the zone of its volume there", len(s.WaitingPods))}},
-	})
+	return append(list, check.Passed(s.Cluster.Name, well...).
+		Notingf("Waiting pods", "%d, none for the zone of its volume there", len(s.WaitingPods)))
 }
 
 func zonesOf(homes []zones.VolumePlacement) [][]string {
@@ -466,10 +462,7 @@ func unseenSources(p *zones.Zones, lost []stuck) []snapshot.Failure {
 			blocked = append(blocked, p.S.Why(source))
 		}
 	}
-	return append(blocked, snapshot.Failure{
-		Source: snapshot.WaitingPods, Reason: snapshot.NotRead,
-		Message: fmt.Sprintf("pod %s waits for a volume in another zone; which volume was not read", lost[0].pod.Key()),
-	})
+	return append(blocked, check.NotRead(snapshot.WaitingPods, "pod %s waits for a volume in another zone; which volume was not read", lost[0].pod.Key()))
 }
 
 // tightest is the volume that fares worst: of several volumes in one zone each,
@@ -553,7 +546,7 @@ func runShifted(s *check.View) []check.Finding {
 			away = append(away, z)
 		}
 	}
-	unread := check.Finding{Outcome: check.Unknown, Resource: s.Cluster.Name, Blocked: p.ShiftsUnread()}
+	unread := check.Unread(s.Cluster.Name, nil, p.ShiftsUnread()...)
 	for _, z := range p.Zones() {
 		x := p.ShiftIn(z)
 		switch {
@@ -846,7 +839,7 @@ func whyUnseen(list []zones.VolumePlacement) []snapshot.Failure {
 			return []snapshot.Failure{*l.Home.Unshown}
 		}
 	}
-	return []snapshot.Failure{{Source: snapshot.VolumesOf, Reason: snapshot.NotRead, Message: list[0].Why}}
+	return []snapshot.Failure{check.NotRead(snapshot.VolumesOf, "%s", list[0].Why)}
 }
 
 // passing are the findings of the zones in which nothing is wrong: one for each,
@@ -862,7 +855,7 @@ func passing(p *zones.Zones, names []string, all []zones.VolumePlacement) []chec
 		if slices.ContainsFunc(all, func(l zones.VolumePlacement) bool { return l.Awaited && slices.Contains(l.Home.Zones, z) }) {
 			continue
 		}
-		f := check.Finding{Outcome: check.Pass, Resource: p.S.Cluster.Name, Covers: []string{z}}
+		f := check.Passed(p.S.Cluster.Name, z)
 		volumes := 0
 		for _, l := range all {
 			if slices.Contains(l.Home.Zones, z) {

@@ -51,15 +51,12 @@ func NewScope(s *check.View, subnets []string) *Scope {
 	for _, id := range slices.Compact(subnets) {
 		subnet, known := c.Net.Subnet(id)
 		if !known {
-			c.cannot(id, snapshot.Failure{Source: snapshot.Subnets, Reason: snapshot.NotRead, Message: id + " is not among the subnets that EC2 lists"})
+			c.cannot(id, check.NotRead(snapshot.Subnets, "%s is not among the subnets that EC2 lists", id))
 			continue
 		}
 		table, known := c.Net.Table(id)
 		if !known {
-			c.cannot(id, snapshot.Failure{
-				Source: snapshot.RouteTables, Reason: snapshot.NotRead,
-				Message: fmt.Sprintf("no route table is associated with %s, and the main table of %s is not among those that EC2 lists", id, subnet.VPC),
-			})
+			c.cannot(id, check.NotRead(snapshot.RouteTables, "no route table is associated with %s, and the main table of %s is not among those that EC2 lists", id, subnet.VPC))
 			continue
 		}
 		key := table.ID + c.Net.Class(id)
@@ -485,10 +482,7 @@ func (l Table) Pass() check.Finding {
 			value = path.Row(l.Internet.Row)
 		}
 	}
-	return check.Finding{
-		Outcome: check.Pass, Resource: l.Table.ID, Covers: l.IDs(),
-		Evidence: []check.Evidence{{What: l.Table.ID, Value: value}},
-	}
+	return check.Passed(l.Table.ID, l.IDs()...).Noting(l.Table.ID, value)
 }
 
 // SixOut reports whether a row is a default route over IPv6 that works.
