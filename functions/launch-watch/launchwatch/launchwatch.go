@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -58,7 +59,15 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 
 // lookAt finds whose the launches are and looks at each cluster.
 func (h handler) lookAt(ctx context.Context, b *batch) error {
-	instances, failed := h.reader.Find(ctx, b.ids(), b.groups())
+	named, ahead := b.groups(), b.namesGroups()
+	var groups []snapshot.Group
+	var groupsFailed *snapshot.Failure
+	var reading sync.WaitGroup
+	if ahead {
+		reading.Go(func() { groups, groupsFailed = h.reader.Groups(ctx, named) })
+	}
+	instances, failed := h.reader.Find(ctx, b.ids(), named)
+	reading.Wait()
 	if failed != nil {
 		// Without the instances nothing can be told apart: the messages come again.
 		return fmt.Errorf("find the launched instances: %s %s: %s", failed.Call, failed.Reason, failed.Message)
@@ -70,7 +79,9 @@ func (h handler) lookAt(ctx context.Context, b *batch) error {
 	if err := h.widen(ctx, b, &instances); err != nil {
 		return err
 	}
-	groups, groupsFailed := h.reader.Groups(ctx, detect.Distinct(detect.GroupsOf(instances), b.groups()))
+	if all := detect.Distinct(detect.GroupsOf(instances), b.groups()); !ahead || !slices.Equal(all, named) {
+		groups, groupsFailed = h.reader.Groups(ctx, all)
+	}
 	evidence := detect.Evidence{Groups: groups, GroupsUnread: groupsFailed != nil, Recorded: b.known, Watches: h.Watches}
 	a := detect.Assign(instances, evidence)
 	if evidence.Named = h.namedByUserData(ctx, b, instances, groups, a.Foreign); len(evidence.Named) > 0 {
@@ -310,6 +321,18 @@ func (b batch) groups() []string {
 		names = append(names, f.Group)
 	}
 	return detect.Distinct(names)
+}
+
+// namesGroups reports whether the events name the group of each instance, so that the groups
+// can be read at the same time as the instances. A running instance without a group, and the
+// end of one, name none.
+func (b batch) namesGroups() bool {
+	for _, n := range b.launched {
+		if n.group == "" {
+			return false
+		}
+	}
+	return len(b.lost)+len(b.ended) == 0
 }
 
 // visible is how long EC2 may take to describe a new instance: its API lags

@@ -237,6 +237,27 @@ func TestDeniedWarmPoolIsNamed(t *testing.T) {
 	}
 }
 
+// TestGroupsAreReadOnce: with the instances where the events name all groups, else after them.
+func TestGroupsAreReadOnce(t *testing.T) {
+	action, running := sample(t, "autoscaling-launch-lifecycle-action.json"), sample(t, "ec2-state-running.json")
+	other := strings.Replace(action, sampled, "i-0aaaaaaaaaaaaaaa2", 1)
+	for name, bodies := range map[string][]string{
+		"named by its event":          {action},
+		"named by one of its events":  {running, action},
+		"not named":                   {running},
+		"one named, the other is not": {running, other},
+	} {
+		b := bench(t, stagetest.Options{World: "samples.yaml"})
+		b.Send(bodies...)
+		if n := b.Calls()["autoscaling:DescribeAutoScalingGroups"]; n != 1 {
+			t.Errorf("%s: the groups were read %d times, want once", name, n)
+		}
+		if o := b.Observation(); len(o.Launches) != 1 || o.Launches[0].Group != stagetest.Group || len(o.Blind) > 0 {
+			t.Errorf("%s: launches %+v, blind %v", name, o.Launches, o.Blind)
+		}
+	}
+}
+
 // TestCallsDoNotGrowWithTheBurst: two hundred launches cost what one does.
 func TestCallsDoNotGrowWithTheBurst(t *testing.T) {
 	totals := map[int]int{}
