@@ -114,9 +114,11 @@ func (h handler) check(ctx context.Context, cluster string, c clusterCase) error
 	if !runs.Began(h.Now()) && len(c.instances)+len(c.told) == 0 {
 		return h.saveRuns(ctx, cluster, c, runs) // known, or for the sweep to tell
 	}
-	learned := h.Learn(ctx, h.launches, cluster, h.joinTime)
-	q := c.query(h.Query(cluster, c.account), learned)
-	s, err := h.Read(ctx, q)
+	var learned detect.Learned
+	var learning sync.WaitGroup
+	learning.Go(func() { learned = h.Learn(ctx, h.launches, cluster, h.joinTime) })
+	s, err := h.Read(ctx, c.query(h.Query(cluster, c.account)))
+	learning.Wait()
 	if errors.Is(err, gather.ErrNoCluster) {
 		// The tags of other Kubernetes distributions look the same.
 		h.Log.WarnContext(ctx, "instances of a cluster that EKS does not have", "cluster", cluster, "instances", len(c.instances))
@@ -128,6 +130,8 @@ func (h handler) check(ctx context.Context, cluster string, c clusterCase) error
 		return err
 	}
 	addActivities(s, c.told)
+	// Of the sources only the consoles depend on these, which are not read at a launch.
+	s.Launches = c.expected(cluster, learned)
 	s.Refused = runs.Launches()
 	launches := c.launches(cluster, s.Time, learned)
 	if _, err := h.Run(ctx, s, detect.Look{Checks: checks.AtLaunch(), Launches: launches}); err != nil {
@@ -567,7 +571,7 @@ func (h handler) cases(b *batch, a detect.Assignment, groups []snapshot.Group, g
 }
 
 // query adds to a query what the look at the cluster is about.
-func (c clusterCase) query(q gather.Query, learned detect.Learned) gather.Query {
+func (c clusterCase) query(q gather.Query) gather.Query {
 	q.Scope = snapshot.Scope{
 		Instances: detect.IDs(c.instances),
 		Subnets:   detect.Distinct(detect.SubnetsOf(c.instances), c.subnets, refusedIn(c.calls)),
@@ -578,9 +582,17 @@ func (c clusterCase) query(q gather.Query, learned detect.Learned) gather.Query 
 		if q.VPC == "" {
 			q.VPC = in.VPC
 		}
-		q.Launches = append(q.Launches, detect.Expected(c.record(q.Cluster, in, learned)))
 	}
 	return q
+}
+
+// expected returns what the checks read of the launches.
+func (c clusterCase) expected(cluster string, learned detect.Learned) []snapshot.ExpectedJoin {
+	var list []snapshot.ExpectedJoin
+	for _, in := range c.instances {
+		list = append(list, detect.Expected(c.record(cluster, in, learned)))
+	}
+	return list
 }
 
 // refusedIn are the subnets of calls that were refused.
