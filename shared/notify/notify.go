@@ -124,6 +124,8 @@ type Notifier struct {
 	Slack     Slack
 	Files     Files
 	Answers   Answers
+	// Prepare makes Slack ready for messages; nil where there is nothing to make ready.
+	Prepare func(ctx context.Context)
 	// Workspace may be nil: then nothing is linked to other messages.
 	Workspace Workspace
 	Bus       Bus
@@ -172,6 +174,9 @@ type Invocation struct {
 	filesOwed []string
 	// clusters are those that it began.
 	clusters map[string]*Cluster
+	// prepared is set once Slack is being made ready, preparing waits for that.
+	prepared  bool
+	preparing sync.WaitGroup
 }
 
 // Begin begins an invocation.
@@ -187,6 +192,7 @@ func (v *Invocation) SlackDown() bool { return v.slackDown }
 func (v *Invocation) End(ctx context.Context) {
 	v.shareFiles(ctx)
 	v.resume(ctx)
+	v.preparing.Wait()
 }
 
 // answersLast is how long after a press its answer is still sent: who pressed has
@@ -966,6 +972,7 @@ func (c *Cluster) recordIncidents(ctx context.Context, decide Decide) (due []out
 			inc.Word(slack.Words(inc, c.shows()))
 		}
 		o := c.dueOf(inc, now)
+		c.prepare(ctx, o)
 		if changed[inc.Key] {
 			if o.inc, err = c.Incidents.SaveIncident(ctx, o.inc); err != nil {
 				return nil, nil, err
@@ -976,6 +983,21 @@ func (c *Cluster) recordIncidents(ctx context.Context, decide Decide) (due []out
 		}
 	}
 	return due, strays, nil
+}
+
+// prepare has Slack made ready, once in an invocation, for an incident of which it is about to
+// be told: while that is recorded.
+func (c *Cluster) prepare(ctx context.Context, o outgoing) {
+	held := func(t outbox.Target) bool { return c.record.Held(t, c.Now()) }
+	if c.Prepare == nil || c.prepared || c.slackDown || c.budgetSpent() || !o.forSlack() || slices.ContainsFunc(c.targetsOf(o.inc), held) {
+		return
+	}
+	c.prepared = true
+	c.preparing.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, CallTimeout)
+		defer cancel()
+		c.Prepare(ctx)
+	})
 }
 
 // logOpen tells how many incidents a cluster has, where it has some or has just lost its

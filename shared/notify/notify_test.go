@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -864,6 +865,35 @@ func TestWrongToken(t *testing.T) {
 	b.must(5, notifytest.Sweep())
 	expect.Same(t, "calls of Slack: the post was refused and the reply never tried, so nobody looks for them", b.channel.Calls, []string{"post", "post", "reply opened"})
 	expect.Equal(t, "the thread has", strings.Join(b.channel.Notes(), " "), "opened")
+}
+
+// TestPrepare: Slack is made ready once in an invocation, where something is due for it and it
+// is not held back.
+func TestPrepare(t *testing.T) {
+	b := newBench(t)
+	var prepared atomic.Int32
+	b.Prepare = func(context.Context) { prepared.Add(1) }
+	two := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))
+	second := two.Diagnosis.Causes[0]
+	second.Resource, second.Title = "rtb-2", "the second"
+	two.Diagnosis.Causes = append(two.Diagnosis.Causes, second)
+	refused := notifytest.Refused
+	for _, step := range []struct {
+		name   string
+		minute int
+		fail   func(string) (error, bool)
+		seen   report.Observation
+		want   int32
+	}{
+		{"two incidents, and Slack refuses the token", 0, refused, two, 1},
+		{"Slack is left alone", 1, nil, notifytest.Sweep(), 0},
+		{"Slack is asked again", 2, nil, notifytest.Sweep(), 1},
+		{"nothing is due", 3, nil, notifytest.Sweep(), 0},
+	} {
+		b.channel.Fail = step.fail
+		b.must(step.minute, step.seen)
+		expect.Equal(t, step.name+": made ready", prepared.Swap(0), step.want)
+	}
 }
 
 func TestBusAway(t *testing.T) {

@@ -417,7 +417,7 @@ func newHandler(e lambda.Env, owners ownership.Settings) handler {
 	h := handler{
 		Notifier: notify.Notifier{
 			Incidents: table, Postings: table, Clusters: table, Silences: table, Acts: table,
-			Slack: client, Files: client, Answers: client, Workspace: client,
+			Slack: client, Files: client, Answers: client, Workspace: client, Prepare: client.Prepare,
 			Bus: bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName), Again: queues, By: spec.Name,
 			Policy: incident.Policy{
 				ProofTime: e.Config.ProofTime, ReopenTime: e.Config.ReopenTime, RemindAfter: e.Config.RemindAfter,
@@ -438,7 +438,7 @@ func newHandler(e lambda.Env, owners ownership.Settings) handler {
 		aside:  queues, approvers: e.Config.Approvers, responders: e.Config.Responders,
 	}
 	if e.Config.Channel == "" {
-		h.Slack, h.Files, h.Answers, h.Workspace = noSlack{e.Now}, noSlack{e.Now}, noSlack{e.Now}, nil
+		h.Slack, h.Files, h.Answers, h.Workspace, h.Prepare = noSlack{e.Now}, noSlack{e.Now}, noSlack{e.Now}, nil, nil
 	}
 	h.unwatched.spokes = here
 	h.commands = commands{

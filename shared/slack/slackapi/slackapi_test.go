@@ -477,6 +477,19 @@ func TestSession(t *testing.T) {
 	}
 }
 
+// TestPrepare: a token that was read ahead is not read again; one that could not be is.
+func TestPrepare(t *testing.T) {
+	value, valid := "", "xoxb-first-1234567890"
+	s := &Session{secret: rotating(t, &value), arn: "arn:secret", api: takes(t, &valid), http: &http.Client{}}
+	s.Prepare(t.Context())
+	value = valid
+	s.Prepare(t.Context())
+	value = "" // whoever reads it now finds none
+	if _, err := s.Post(t.Context(), "C0123456789", Message{Text: "x"}); err != nil {
+		t.Errorf("after the token was read ahead: %v", err)
+	}
+}
+
 // TestLeaksNoSecret holds every status and every kind of failure against the
 // rule that the token is in no error.
 func TestLeaksNoSecret(t *testing.T) {
