@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -337,28 +336,28 @@ func (r *Redactor) Value(field, text string) string {
 type Redactor struct {
 	mask string
 
-	key        *regexp.Regexp // a private key in PEM
-	userInfo   *regexp.Regexp // of a URL
-	scheme     *regexp.Regexp // an HTTP scheme and its credentials
-	known      *regexp.Regexp // tokens with a prefix of their own
-	element    *regexp.Regexp // of XML
-	assignment *regexp.Regexp // a name and the sign behind it
-	flag       *regexp.Regexp // a flag and the text between it and its value
-	pair       *regexp.Regexp // "name", "value": arguments of a call, attributes of XML
-	set        *regexp.Regexp // aws configure set NAME VALUE
-	login      *regexp.Regexp // "user:password" behind a flag
-	phrase     *regexp.Regexp // "the password is …"
+	key        *lazyregexp.Regexp // a private key in PEM
+	userInfo   *lazyregexp.Regexp // of a URL
+	scheme     *lazyregexp.Regexp // an HTTP scheme and its credentials
+	known      *lazyregexp.Regexp // tokens with a prefix of their own
+	element    *lazyregexp.Regexp // of XML
+	assignment *lazyregexp.Regexp // a name and the sign behind it
+	flag       *lazyregexp.Regexp // a flag and the text between it and its value
+	pair       *lazyregexp.Regexp // "name", "value": arguments of a call, attributes of XML
+	set        *lazyregexp.Regexp // aws configure set NAME VALUE
+	login      *lazyregexp.Regexp // "user:password" behind a flag
+	phrase     *lazyregexp.Regexp // "the password is …"
 	commands   []command
-	stdin      *regexp.Regexp // what a command that reads a password from standard input is given
-	echo       *regexp.Regexp // echo user:password | chpasswd, echo password | passwd --stdin user
-	encoded    *regexp.Regexp // text in base64
+	stdin      *lazyregexp.Regexp // what a command that reads a password from standard input is given
+	echo       *lazyregexp.Regexp // echo user:password | chpasswd, echo password | passwd --stdin user
+	encoded    *lazyregexp.Regexp // text in base64
 }
 
 // command is a way to write a secret without a name of its own; a line needs one of the
 // words, in lower case, before the expression is tried. Its second group is the secret.
 type command struct {
 	words []string
-	form  *regexp.Regexp
+	form  *lazyregexp.Regexp
 }
 
 // maxLine is as much of a line as is looked at: user data has 16 KiB, and what is longer is
@@ -380,41 +379,41 @@ const blank = "[ \\t\\x00]"
 func New(mask string) *Redactor {
 	return &Redactor{
 		mask:     mask,
-		userInfo: regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#"'<>]+@`),
+		userInfo: lazyregexp.New(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#"'<>]+@`),
 		// RFC 6750, RFC 7617, and the schemes of GitHub and others.
-		scheme:  regexp.MustCompile(`(?i)\b(bearer|basic|negotiate|token|apikey)([ \t]+|%20|\+)([A-Za-z0-9._~+/=-]{6,})`),
-		key:     regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----).*`),
-		known:   regexp.MustCompile(strings.Join(knownForms(), "|")),
-		element: regexp.MustCompile(`<([A-Za-z][\w:.-]*)>([^<]+)</`),
+		scheme:  lazyregexp.New(`(?i)\b(bearer|basic|negotiate|token|apikey)([ \t]+|%20|\+)([A-Za-z0-9._~+/=-]{6,})`),
+		key:     lazyregexp.New(`(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----).*`),
+		known:   lazyregexp.New(strings.Join(knownForms(), "|")),
+		element: lazyregexp.New(`<([A-Za-z][\w:.-]*)>([^<]+)</`),
 		// name="x", "name": "x", name: x, 'name' => 'x', \"name\":\"x\"
-		assignment: regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)(?:\\*["'])?` + blank + `*(=>|:=|=|:)` + blank + `*`),
+		assignment: lazyregexp.New(`([A-Za-z_][A-Za-z0-9_.-]*)(?:\\*["'])?` + blank + `*(=>|:=|=|:)` + blank + `*`),
 		// --name x, "--name", "x"
-		flag: regexp.MustCompile(`(?:^|[\s\x00"'\[])--?([A-Za-z][A-Za-z0-9_-]*)(?:\\*["'])?(?:` + blank + `*,` + blank + `*|` + blank + `+)`),
+		flag: lazyregexp.New(`(?:^|[\s\x00"'\[])--?([A-Za-z][A-Za-z0-9_-]*)(?:\\*["'])?(?:` + blank + `*,` + blank + `*|` + blank + `+)`),
 		// SetEnvironmentVariable("NAME", "x"), <add key="NAME" value="x"/>
-		pair:   regexp.MustCompile(`["']([A-Za-z_][\w.-]*)["']\s*,?\s*(?:\bvalue\s*=\s*)?["']([^"']+)["']`),
-		set:    regexp.MustCompile(`(\bsetx?\s+(?:--?[\w-]+\s+\S+\s+)*)([A-Za-z_][\w.-]*)\s+(["']?)([^\s"']+)`),
-		login:  regexp.MustCompile(`((?:^|[\s\x00])(?:-u|-U|--user|--proxy-user|--creds)[ =\x00]+["']?[^\s:"'%]+[:%])([^\s"'\x00]+)`),
-		phrase: regexp.MustCompile(`(?i)\b((?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _-]?key|pin)\s+(?:is|was|to)\s*:?\s+["']?)([^\s"']+)`),
+		pair:   lazyregexp.New(`["']([A-Za-z_][\w.-]*)["']\s*,?\s*(?:\bvalue\s*=\s*)?["']([^"']+)["']`),
+		set:    lazyregexp.New(`(\bsetx?\s+(?:--?[\w-]+\s+\S+\s+)*)([A-Za-z_][\w.-]*)\s+(["']?)([^\s"']+)`),
+		login:  lazyregexp.New(`((?:^|[\s\x00])(?:-u|-U|--user|--proxy-user|--creds)[ =\x00]+["']?[^\s:"'%]+[:%])([^\s"'\x00]+)`),
+		phrase: lazyregexp.New(`(?i)\b((?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _-]?key|pin)\s+(?:is|was|to)\s*:?\s+["']?)([^\s"']+)`),
 		commands: []command{
-			{[]string{" -p"}, regexp.MustCompile(`(\b(?:login|sshpass|mysql|mysqldump|mysqladmin|mongo|mongosh|useradd|usermod)\b.*?\s-p ?["']?)([^\s"'-][^\s"']*)`)},
-			{[]string{" -a"}, regexp.MustCompile(`(\b(?:redis-cli|etcdctl)\b.*?\s-a ?["']?)([^\s"'-][^\s"']*)`)},
-			{[]string{" -pw"}, regexp.MustCompile(`(\b(?:plink|pscp|psftp|mstsc)\b.*?\s-pw ["']?)([^\s"'-][^\s"']*)`)},
-			{[]string{"net"}, regexp.MustCompile(`(?i)(\bnet1?(?:\.exe)?\s+user\s+(?:"[^"]*"|\S+)\s+["']?)([^\s"'/][^\s"']*)`)},
-			{[]string{"/user:"}, regexp.MustCompile(`(?i)(\bnet1?(?:\.exe)?\s+use\s+.*?/user:\S+\s+["']?)([^\s"'/][^\s"']*)`)},
-			{[]string{"/pass", "/p:", "/rp:"}, regexp.MustCompile(`(?i)(/(?:pass|password|p|rp):["']?)([^\s"']+)`)},
-			{[]string{"securestring"}, regexp.MustCompile(`(?i)(ConvertTo-SecureString\s+(?:-String\s+)?["']?)([^\s"'$(-][^\s"']*)`)},
-			{[]string{"pscredential"}, regexp.MustCompile(`(?i)(PSCredential\s*\(\s*[^,]+,\s*["'])([^"']+)`)},
-			{[]string{"htpasswd"}, regexp.MustCompile(`(\bhtpasswd\s+-\S*b\S*\s+(?:\S+\s+)?\S+\s+["']?)([^\s"']+)`)},
-			{[]string{"pass:"}, regexp.MustCompile(`(-(?:passin|passout|pass)\s+pass:)(\S+)`)},                                        // openssl
-			{[]string{"machine", "login", "default"}, regexp.MustCompile(`(\b(?:machine|login|default)\s+\S+.*?\spassword\s+)(\S+)`)}, // .netrc
+			{[]string{" -p"}, lazyregexp.New(`(\b(?:login|sshpass|mysql|mysqldump|mysqladmin|mongo|mongosh|useradd|usermod)\b.*?\s-p ?["']?)([^\s"'-][^\s"']*)`)},
+			{[]string{" -a"}, lazyregexp.New(`(\b(?:redis-cli|etcdctl)\b.*?\s-a ?["']?)([^\s"'-][^\s"']*)`)},
+			{[]string{" -pw"}, lazyregexp.New(`(\b(?:plink|pscp|psftp|mstsc)\b.*?\s-pw ["']?)([^\s"'-][^\s"']*)`)},
+			{[]string{"net"}, lazyregexp.New(`(?i)(\bnet1?(?:\.exe)?\s+user\s+(?:"[^"]*"|\S+)\s+["']?)([^\s"'/][^\s"']*)`)},
+			{[]string{"/user:"}, lazyregexp.New(`(?i)(\bnet1?(?:\.exe)?\s+use\s+.*?/user:\S+\s+["']?)([^\s"'/][^\s"']*)`)},
+			{[]string{"/pass", "/p:", "/rp:"}, lazyregexp.New(`(?i)(/(?:pass|password|p|rp):["']?)([^\s"']+)`)},
+			{[]string{"securestring"}, lazyregexp.New(`(?i)(ConvertTo-SecureString\s+(?:-String\s+)?["']?)([^\s"'$(-][^\s"']*)`)},
+			{[]string{"pscredential"}, lazyregexp.New(`(?i)(PSCredential\s*\(\s*[^,]+,\s*["'])([^"']+)`)},
+			{[]string{"htpasswd"}, lazyregexp.New(`(\bhtpasswd\s+-\S*b\S*\s+(?:\S+\s+)?\S+\s+["']?)([^\s"']+)`)},
+			{[]string{"pass:"}, lazyregexp.New(`(-(?:passin|passout|pass)\s+pass:)(\S+)`)},                                        // openssl
+			{[]string{"machine", "login", "default"}, lazyregexp.New(`(\b(?:machine|login|default)\s+\S+.*?\spassword\s+)(\S+)`)}, // .netrc
 			// .pgpass: host:port:database:user:password
-			{[]string{":"}, regexp.MustCompile(`(^\s*[\w.*-]+:(?:[0-9]{2,5}|\*):[\w*-]+:[\w*.-]+:)(\S+)$`)},
+			{[]string{":"}, lazyregexp.New(`(^\s*[\w.*-]+:(?:[0-9]{2,5}|\*):[\w*-]+:[\w*.-]+:)(\S+)$`)},
 			// Webhooks: the path is the secret.
-			{[]string{"https://", "http://"}, regexp.MustCompile(`((?:discord(?:app)?\.com/api/webhooks|webhook\.office\.com/webhookb2|\.logic\.azure\.com|chat\.googleapis\.com/v1/spaces|api\.telegram\.org/bot|events\.pagerduty\.com/integration|hooks\.zapier\.com/hooks)/?)([^\s"']+)`)},
+			{[]string{"https://", "http://"}, lazyregexp.New(`((?:discord(?:app)?\.com/api/webhooks|webhook\.office\.com/webhookb2|\.logic\.azure\.com|chat\.googleapis\.com/v1/spaces|api\.telegram\.org/bot|events\.pagerduty\.com/integration|hooks\.zapier\.com/hooks)/?)([^\s"']+)`)},
 		},
-		stdin:   regexp.MustCompile(`\b(?:chpasswd|passwd|smbpasswd)\b|--password-stdin\b`),
-		echo:    regexp.MustCompile(`(\b(?:echo|printf)\s+(?:-\S+\s+)*["']?(?:[\w.-]+:)?|<<<\s*["']?(?:[\w.-]+:)?)([^|"'\s]+)`),
-		encoded: regexp.MustCompile(`[A-Za-z0-9+/]{16,}={0,2}`),
+		stdin:   lazyregexp.New(`\b(?:chpasswd|passwd|smbpasswd)\b|--password-stdin\b`),
+		echo:    lazyregexp.New(`(\b(?:echo|printf)\s+(?:-\S+\s+)*["']?(?:[\w.-]+:)?|<<<\s*["']?(?:[\w.-]+:)?)([^|"'\s]+)`),
+		encoded: lazyregexp.New(`[A-Za-z0-9+/]{16,}={0,2}`),
 	}
 }
 
@@ -566,7 +565,7 @@ func (r *Redactor) secrets(line, low string, prose bool) string {
 }
 
 // second masks the second group of an expression.
-func (r *Redactor) second(line string, form *regexp.Regexp) string {
+func (r *Redactor) second(line string, form *lazyregexp.Regexp) string {
 	return form.ReplaceAllStringFunc(line, func(s string) string {
 		m := form.FindStringSubmatchIndex(s)
 		if value := s[m[4]:m[5]]; strings.HasPrefix(value, r.mask) || strings.HasPrefix(value, "$") && form != r.phrase || form == r.phrase && isAbout(value) {
@@ -613,7 +612,7 @@ func (r *Redactor) schemes(line string) string {
 }
 
 // named masks the values behind names that are those of secrets.
-func (r *Redactor) named(line string, form *regexp.Regexp, flag, prose bool) string {
+func (r *Redactor) named(line string, form *lazyregexp.Regexp, flag, prose bool) string {
 	var b strings.Builder
 	for from := 0; ; {
 		m := form.FindStringSubmatchIndex(line[from:])

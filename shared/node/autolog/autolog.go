@@ -6,7 +6,6 @@ package autolog
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -56,7 +55,7 @@ const (
 
 // nameForm is that of NodeClaims (RFC 1123 subdomains) and instances: nothing in it
 // means anything to a pattern.
-var nameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
+var nameForm = lazyregexp.New(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
 
 // Wanted is what to look for of a snapshot: the instances of EKS Auto Mode in its
 // scope that are no nodes, with their NodeClaims, and the NodeClaims that nothing was
