@@ -578,7 +578,7 @@ func TestEveryKubernetesRefusalIsNamed(t *testing.T) {
 					continue // nothing certain hangs on them, and no access policy gives them
 				}
 				singular := strings.TrimSuffix(resource, "s")
-				if !ofKubernetes(source) || f.Reason != snapshot.Denied || f.Code != "Forbidden" || !strings.Contains(f.Call, " "+singular) {
+				if !known(source).OfKubernetes() || f.Reason != snapshot.Denied || f.Code != "Forbidden" || !strings.Contains(f.Call, " "+singular) {
 					t.Errorf("%s: %+v, want it refused for %s", source, f, resource)
 				}
 			}
@@ -983,7 +983,7 @@ func TestSourcesBringWhatTheyNeed(t *testing.T) {
 	}
 	// What another source would only add to is left to those who ask for it:
 	// a function may have no rights in the cluster.
-	if got := LaunchSources([]checks.Check{{Needs: []snapshot.Source{snapshot.UserDataOf, snapshot.Consoles}}}); slices.ContainsFunc(got, ofKubernetes) {
+	if got := LaunchSources([]checks.Check{{Needs: []snapshot.Source{snapshot.UserDataOf, snapshot.Consoles}}}); slices.ContainsFunc(got, func(s snapshot.Source) bool { return known(s).OfKubernetes() }) {
 		t.Errorf("sources %q read Kubernetes, which nobody asked for", got)
 	}
 }

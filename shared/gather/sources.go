@@ -71,11 +71,6 @@ func Permissions(name snapshot.Source) []string {
 	return nil
 }
 
-// ofKubernetes tells the sources that are read of the Kubernetes API.
-func ofKubernetes(name snapshot.Source) bool {
-	return slices.ContainsFunc(catalogue(), func(s source.Source) bool { return s.Name == name && s.OfKubernetes() })
-}
-
 // ListClusters is the permission of Reader.Clusters. The call takes no
 // resource.
 func ListClusters() spec.Read {

@@ -305,10 +305,12 @@ func (r *Reader) InterfacesWith(ctx context.Context, groups []string) ([]snapsho
 // launches has no access to clusters, and so to no NodeClass. Nor has a launch written a
 // console yet, or an image that EC2 lists no more.
 func LaunchSources(list []checks.Check) []snapshot.Source {
+	left := map[snapshot.Source]bool{snapshot.Consoles: true, snapshot.LaunchedImagesOf: true, snapshot.ClassAccess: true}
+	for _, s := range catalogue() {
+		left[s.Name] = left[s.Name] || s.OfKubernetes()
+	}
 	all := union(list, snapshot.Instances, snapshot.Clusters, snapshot.Groups, snapshot.Activities, snapshot.Nodegroups, snapshot.UserDataOf)
-	return slices.DeleteFunc(all, func(s snapshot.Source) bool {
-		return s == snapshot.Consoles || s == snapshot.LaunchedImagesOf || s == snapshot.ClassAccess || ofKubernetes(s)
-	})
+	return slices.DeleteFunc(all, func(s snapshot.Source) bool { return left[s] })
 }
 
 // JoinSources is what a roll call reads: what its checks need, and the nodes.
