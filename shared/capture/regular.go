@@ -59,5 +59,5 @@ func FileName(operation string, keys ...string) string {
 
 // FileKey is a key as it stands in a file's name.
 func FileKey(key string) string {
-	return strings.NewReplacer("/", "__", ".", "%2E").Replace(key)
+	return strings.ReplaceAll(strings.ReplaceAll(key, "/", "__"), ".", "%2E")
 }

@@ -260,14 +260,19 @@ type pack struct {
 	packer *gzip.Writer
 }
 
+// packing returns the packer, which writes to a buffer from now on.
+func (p *pack) packing(to *bytes.Buffer) *gzip.Writer {
+	if p.packer == nil {
+		p.packer = gzip.NewWriter(to)
+	}
+	p.packer.Reset(to)
+	return p.packer
+}
+
 // member is a file as it stands in the archive.
 func (p *pack) member(name string, data []byte) []byte {
 	var b bytes.Buffer
-	if p.packer == nil {
-		p.packer = gzip.NewWriter(&b)
-	}
-	z := p.packer
-	z.Reset(&b)
+	z := p.packing(&b)
 	t := tar.NewWriter(z)
 	// Writing to a bytes.Buffer does not fail. Flush fills the last block, and does not
 	// write the archive's end, as Close would.
@@ -290,7 +295,7 @@ func (p *pack) add(member []byte) bool {
 
 // bytes is the whole archive.
 func (p *pack) bytes() ([]byte, error) {
-	z := gzip.NewWriter(&p.out)
+	z := p.packing(&p.out)
 	if err := tar.NewWriter(z).Close(); err != nil {
 		return nil, fmt.Errorf("end the archive: %w", err)
 	}
