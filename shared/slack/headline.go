@@ -356,14 +356,18 @@ func (p place) domain() string {
 	}[p.partition]
 }
 
-// logGroup is CloudWatch's own rule for a name (botocore, logs/2014-03-28, LogGroupName).
-var logGroup = lazyregexp.New(`^[.\-_/#A-Za-z0-9]{1,512}$`)
+// logGroup and longestGroup are CloudWatch's own rule for a name (botocore, logs/2014-03-28,
+// LogGroupName). The length is no part of the expression: counted there it takes a
+// millisecond to compile before a function's first message.
+var logGroup = lazyregexp.New(`^[.\-_/#A-Za-z0-9]+$`)
+
+const longestGroup = 512
 
 // logsOf is the page of a log group in the console; empty for none. The console escapes a
 // name twice and writes "$" for "%" (its own addresses; no page of AWS documents them).
 func logsOf(logs report.Logs) string {
 	p := place{spoke.Partition(logs.Region), logs.Region}
-	if domain := p.domain(); domain != "" && region.MatchString(p.region) && logGroup.MatchString(logs.Group) {
+	if domain := p.domain(); domain != "" && region.MatchString(p.region) && len(logs.Group) <= longestGroup && logGroup.MatchString(logs.Group) {
 		name := strings.ReplaceAll(url.QueryEscape(url.QueryEscape(logs.Group)), "%", "$")
 		return "https://" + p.region + "." + domain + "/cloudwatch/home?region=" + p.region + "#logsV2:log-groups/log-group/" + name
 	}
