@@ -516,7 +516,7 @@ func noOtherRoleCanPress(t *testing.T) {
 			continue
 		}
 		forged, err := report.EncodePress(report.Press{
-			ID: "forged-by-" + f.Name, At: r.Clock.Now(), Key: good.Key, Number: good.Number, Action: report.ApprovePlan, Plan: good.Plan,
+			Head: report.Head{ID: "forged-by-" + f.Name, At: r.Clock.Now(), Key: good.Key}, Number: good.Number, Action: report.ApprovePlan, Plan: good.Plan,
 			User: report.User{ID: OnCall}, Channel: Channel, TS: r.messages()[0].TS,
 		})
 		if err != nil {

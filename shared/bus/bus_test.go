@@ -560,13 +560,13 @@ func story() []incident.Event {
 		key := incidents[0].Key
 		take := func(d incident.Decision) { incidents[0] = worded(d.Incident) }
 		press := func(id string, action report.Action, after time.Duration) {
-			d, _ := response.Act(incidents[0], report.Press{ID: id, At: at(after), Key: key, Action: action, Plan: p.Hash(), User: report.User{ID: "U0ONCALL01", Name: "oncall"}}, response.Who{May: response.MayYes}, at(after))
+			d, _ := response.Act(incidents[0], report.Press{Head: report.Head{ID: id, At: at(after), Key: key}, Action: action, Plan: p.Hash(), User: report.User{ID: "U0ONCALL01", Name: "oncall"}}, response.Who{May: response.MayYes}, at(after))
 			take(d)
 		}
-		take(response.Propose(incidents[0], report.Proposal{ID: "p", At: at(6 * time.Minute), Cluster: key.Cluster, Key: key, Remedy: p.Remedy, Policy: optin.Approve, Plan: p, Hash: p.Hash(), Lasts: time.Hour}, at(6*time.Minute)))
+		take(response.Propose(incidents[0], report.Proposal{Head: report.Head{ID: "p", At: at(6 * time.Minute), Cluster: key.Cluster, Key: key}, Remedy: p.Remedy, Policy: optin.Approve, Plan: p, Hash: p.Hash(), Lasts: time.Hour}, at(6*time.Minute)))
 		press("a", report.ApprovePlan, 7*time.Minute)
 		press("c", report.Acknowledge, 7*time.Minute+30*time.Second)
-		take(response.ApplyRemedyResult(incidents[0], report.RemedyResult{ID: "d", At: at(8 * time.Minute), Cluster: key.Cluster, Key: key, Run: remedy.Run{
+		take(response.ApplyRemedyResult(incidents[0], report.RemedyResult{Head: report.Head{ID: "d", At: at(8 * time.Minute), Cluster: key.Cluster, Key: key}, Run: remedy.Run{
 			Format: 1, ID: p.Hash() + "/a", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: "U0ONCALL01", Approved: at(7 * time.Minute),
 			Began: at(7*time.Minute + time.Second), Ended: at(7*time.Minute + 2*time.Second), Result: remedy.Done, Changed: []string{p.Resource}, Version: 2,
 		}}, at(8*time.Minute)))

@@ -191,35 +191,35 @@ func (q Queues) SendPress(ctx context.Context, m report.PressMessage) error {
 
 // SendProposal sends a remedy's plan to report.
 func (q Queues) SendProposal(ctx context.Context, p report.Proposal) error {
-	p.Format, p.Kind, p.Cluster = report.FormatOf(p.Key, report.ProposalFormat), report.ProposalKind, p.Key.Cluster
-	return q.send(ctx, p.Kind, p.Key.SpokeCluster(), p.ID, p)
+	p.Head = p.For(report.ProposalKind)
+	return q.send(ctx, p.Head, p)
 }
 
 // SendRemedyResult tells report what a remedy did.
 func (q Queues) SendRemedyResult(ctx context.Context, d report.RemedyResult) error {
-	d.Format, d.Kind, d.Cluster = report.FormatOf(d.Key, report.RemedyResultFormat), report.RemedyResultKind, d.Key.Cluster
-	return q.send(ctx, d.Kind, d.Key.SpokeCluster(), d.ID, d)
+	d.Head = d.For(report.RemedyResultKind)
+	return q.send(ctx, d.Head, d)
 }
 
 // SendChanges sends report what was changed before an incident.
 func (q Queues) SendChanges(ctx context.Context, c report.Changes) error {
-	c.Format, c.Kind, c.Cluster = report.FormatOf(c.Key, report.ChangesFormat), report.ChangesKind, c.Key.Cluster
-	return q.send(ctx, c.Kind, c.Key.SpokeCluster(), c.ID, c)
+	c.Head = c.For(report.ChangesKind)
+	return q.send(ctx, c.Head, c)
 }
 
 // SendAlertChange sends report what a responder did with an incident's alert.
 func (q Queues) SendAlertChange(ctx context.Context, a report.AlertChange) error {
-	a.Format, a.Kind, a.Cluster = report.FormatOf(a.Key, report.AlertChangeFormat), report.AlertChangeKind, a.Key.Cluster
-	return q.send(ctx, a.Kind, a.Key.SpokeCluster(), a.ID, a)
+	a.Head = a.For(report.AlertChangeKind)
+	return q.send(ctx, a.Head, a)
 }
 
 // send puts a message behind the others of its cluster.
-func (q Queues) send(ctx context.Context, kind string, of spoke.Cluster, id string, v any) error {
-	body, err := json.Marshal(v)
+func (q Queues) send(ctx context.Context, h report.Head, message any) error {
+	body, err := json.Marshal(message)
 	if err != nil {
-		return fmt.Errorf("encode the %s of %s: %w", kind, of, err)
+		return fmt.Errorf("encode the %s of %s: %w", h.Kind, h.Key.SpokeCluster(), err)
 	}
-	return q.sendBody(ctx, kind, of, id, body)
+	return q.sendBody(ctx, h.Kind, h.Key.SpokeCluster(), h.ID, body)
 }
 
 // sendBody sends what is encoded. The same message sent twice within five minutes

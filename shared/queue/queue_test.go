@@ -76,7 +76,7 @@ func TestAlertChanges(t *testing.T) {
 	of := spoke.ID{Account: "222233334444", Region: "us-west-2"}
 	sent := &lastSent{}
 	key := report.Key{Spoke: of, Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}
-	if err := (Queues{Client: sent, Results: "results"}).SendAlertChange(t.Context(), report.AlertChange{ID: "1", At: at, Key: key, Opened: at, In: "PagerDuty", State: report.AlertAcknowledged}); err != nil {
+	if err := (Queues{Client: sent, Results: "results"}).SendAlertChange(t.Context(), report.AlertChange{Head: report.Head{ID: "1", At: at, Key: key}, Opened: at, In: "PagerDuty", State: report.AlertAcknowledged}); err != nil {
 		t.Fatal(err)
 	}
 	m, err := report.DecodeMessage([]byte(aws.ToString(sent.in.MessageBody)))
@@ -92,7 +92,7 @@ func TestChanges(t *testing.T) {
 	key := report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}
 	sent := &lastSent{}
 	q := Queues{Client: sent, Results: "results", Changes: "changes"}
-	if err := q.SendChanges(t.Context(), report.Changes{ID: "1", At: opened, Key: key, Opened: opened, Found: report.RecentChanges{Changes: []report.Change{{ID: "e", Times: 2}}}}); err != nil {
+	if err := q.SendChanges(t.Context(), report.Changes{Head: report.Head{ID: "1", At: opened, Key: key}, Opened: opened, Found: report.RecentChanges{Changes: []report.Change{{ID: "e", Times: 2}}}}); err != nil {
 		t.Fatal(err)
 	}
 	m, err := report.DecodeMessage([]byte(aws.ToString(sent.in.MessageBody)))
@@ -208,7 +208,7 @@ func TestNamesakesAreApartInTheQueue(t *testing.T) {
 	for _, id := range ids {
 		queues := Queues{Client: q, Results: "results.fifo", Spoke: id}
 		key := report.Key{Spoke: id, Cluster: "prod", Check: "c", Resource: "r"}
-		press, err := report.EncodePress(report.Press{ID: "press", At: at, Key: key})
+		press, err := report.EncodePress(report.Press{Head: report.Head{ID: "press", At: at, Key: key}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,9 +216,9 @@ func TestNamesakesAreApartInTheQueue(t *testing.T) {
 			queues.SendResult(t.Context(), looked(1)),
 			queues.SendSummary(t.Context(), report.Summary{Format: report.SummaryFormat, Kind: report.SpotSummary, ID: "spot/prod", At: at, Cluster: "prod"}),
 			queues.SendPress(t.Context(), press),
-			queues.SendProposal(t.Context(), report.Proposal{ID: "proposal", At: at, Key: key}),
-			queues.SendRemedyResult(t.Context(), report.RemedyResult{ID: "deed", At: at, Key: key}),
-			queues.SendChanges(t.Context(), report.Changes{ID: "changes", At: at, Key: key}),
+			queues.SendProposal(t.Context(), report.Proposal{Head: report.Head{ID: "proposal", At: at, Key: key}}),
+			queues.SendRemedyResult(t.Context(), report.RemedyResult{Head: report.Head{ID: "deed", At: at, Key: key}}),
+			queues.SendChanges(t.Context(), report.Changes{Head: report.Head{ID: "changes", At: at, Key: key}}),
 		} {
 			if err != nil {
 				t.Fatal(err)

@@ -355,45 +355,6 @@ func EncodeCommand(c Command) (PressMessage, error) {
 	return PressMessage{ID: c.ID, Of: spoke.Cluster{Name: Commands + c.User.ID}, Body: body}, nil
 }
 
-// ErrNoCommand: a message is said to be a command, and is none.
-var ErrNoCommand = errors.New("a command needs an id, a time, a person and a request")
-
-func decodeCommand(body []byte, format int) (Message, error) {
-	c, err := decodeTold[Command](body, format, CommandFormat, CommandKind)
-	if err == nil && (c.ID == "" || c.At.IsZero() || c.User.ID == "" || c.Ask.Verb == "") {
-		err = fmt.Errorf("decode a command: %w", ErrNoCommand)
-	}
-	return Message{Command: &c, Digest: digestOf(body)}, err
-}
-
-// The ways in which a message can be no observation.
-var (
-	ErrNewerFormat = errors.New("it has a newer format: deploy the version of Rollcall that sent it, then redrive the dead-letter queue")
-	ErrIncomplete  = errors.New("not an observation: id, cluster and time are required")
-)
-
-// Decode reads an observation from the results queue.
-func Decode(body []byte) (Observation, error) {
-	// The format comes first: a newer one may not even fit this type.
-	var head struct {
-		Format int `json:"format"`
-	}
-	if err := json.Unmarshal(body, &head); err != nil {
-		return Observation{}, fmt.Errorf("decode an observation: %w", err)
-	}
-	if head.Format > Format+1 {
-		return Observation{}, fmt.Errorf("decode an observation: %w (format %d, known %d)", ErrNewerFormat, head.Format, Format)
-	}
-	var obs Observation
-	if err := json.Unmarshal(body, &obs); err != nil {
-		return Observation{}, fmt.Errorf("decode an observation: %w", err)
-	}
-	if obs.Format < 1 || obs.ID == "" || obs.Cluster == "" || obs.At.IsZero() {
-		return Observation{}, fmt.Errorf("decode an observation: %w", ErrIncomplete)
-	}
-	return obs, nil
-}
-
 // AllClusters stands for the region in what is about no cluster in particular: the
 // list of clusters cannot be read. No cluster has such a name (EKS: letters,
 // digits, hyphens and underscores, the first a letter or digit).
@@ -427,25 +388,36 @@ type Message struct {
 	Changes      *Changes
 	Alert        *AlertChange
 	Command      *Command
+	// Head is that of the message if it is about one incident; DecodeMessage sets it.
+	Head *Head
 	// Digest is that of a press's or a command's body as it came: what PressRecord holds.
 	Digest string
 }
 
-// Cluster is whom the message is about.
+// Head is what each message about one incident begins with.
+type Head struct {
+	Format int       `json:"format"`
+	Kind   string    `json:"kind"`
+	ID     string    `json:"id"`
+	At     time.Time `json:"at"`
+	// Cluster repeats the key's; a press leaves it out.
+	Cluster string `json:"cluster,omitempty"`
+	Key     Key    `json:"key"`
+}
+
+// For returns the head of a message of a kind, as it is sent.
+func (h Head) For(kind string) Head {
+	h.Format, h.Kind, h.Cluster = formatOf(h.Key.Spoke, IncidentFormat), kind, h.Key.Cluster
+	return h
+}
+
+// Cluster is the cluster that the message is about.
 func (m Message) Cluster() string {
 	switch {
+	case m.Head != nil:
+		return m.Head.Key.Cluster
 	case m.Summary != nil:
 		return m.Summary.Cluster
-	case m.Press != nil:
-		return m.Press.Key.Cluster
-	case m.Proposal != nil:
-		return m.Proposal.Cluster
-	case m.RemedyResult != nil:
-		return m.RemedyResult.Cluster
-	case m.Changes != nil:
-		return m.Changes.Cluster
-	case m.Alert != nil:
-		return m.Alert.Cluster
 	case m.Command != nil:
 		return Commands
 	}
@@ -456,112 +428,161 @@ func (m Message) Cluster() string {
 // keys say. Whose is the name that people know the spoke by.
 func (m Message) ForSpoke(id spoke.ID, whose string) Message {
 	switch {
+	case m.Head != nil:
+		m.Head.Key.Spoke = id
 	case m.Observation != nil:
 		m.Observation.Spoke, m.Observation.Whose = id, whose
 	case m.Summary != nil:
 		// Two spokes may have clusters of one name, and each its daily summary.
 		m.Summary.Format, m.Summary.ID, m.Summary.Whose = SummaryFormat, id.Qualify(m.Summary.ID), whose
-	case m.Press != nil:
-		m.Press.Key.Spoke = id
-	case m.Proposal != nil:
-		m.Proposal.Key.Spoke = id
-	case m.RemedyResult != nil:
-		m.RemedyResult.Key.Spoke = id
-	case m.Changes != nil:
-		m.Changes.Key.Spoke = id
-	case m.Alert != nil:
-		m.Alert.Key.Spoke = id
 	}
 	return m
 }
 
+// kind is one type of message: the newest format that is read, the field to decode into,
+// its head if it is about an incident, and what is missing in it.
+type kind struct {
+	name   string
+	format int
+	field  func(*Message) any
+	head   func(*Message) *Head
+	check  func(Message) error
+}
+
+// kinds are those that name their kind. A message without one is an observation, one of
+// another kind is a summary.
+func kinds() []kind {
+	const spokes = IncidentFormat + 1
+	return []kind{
+		{CommandKind, CommandFormat, func(m *Message) any { return fresh(&m.Command) }, nil, completeCommand},
+		{PressKind, spokes, func(m *Message) any { return fresh(&m.Press) }, func(m *Message) *Head { return &m.Press.Head }, complete},
+		{ProposalKind, spokes, func(m *Message) any { return fresh(&m.Proposal) }, func(m *Message) *Head { return &m.Proposal.Head }, complete},
+		{RemedyResultKind, spokes, func(m *Message) any { return fresh(&m.RemedyResult) }, func(m *Message) *Head { return &m.RemedyResult.Head }, complete},
+		{ChangesKind, spokes, func(m *Message) any { return fresh(&m.Changes) }, func(m *Message) *Head { return &m.Changes.Head }, complete},
+		{AlertChangeKind, spokes, func(m *Message) any { return fresh(&m.Alert) }, func(m *Message) *Head { return &m.Alert.Head }, complete},
+	}
+}
+
+// fresh fills a field, so that the body null leaves it empty and not nil.
+func fresh[T any](field **T) *T {
+	*field = new(T)
+	return *field
+}
+
+func observations() kind {
+	return kind{"observation", Format + 1, func(m *Message) any { return fresh(&m.Observation) }, nil, completeObservation}
+}
+
+// kindOf returns the type of a message by the kind in its body.
+func kindOf(raw json.RawMessage) (kind, error) {
+	if len(raw) == 0 {
+		return observations(), nil
+	}
+	var name string
+	if err := json.Unmarshal(raw, &name); err != nil {
+		return kind{}, err
+	}
+	list := kinds()
+	if i := slices.IndexFunc(list, func(k kind) bool { return k.name == name }); i >= 0 {
+		return list[i], nil
+	}
+	return kind{"summary", SummaryFormat + 1, func(m *Message) any { return fresh(&m.Summary) }, nil, completeSummary}, nil
+}
+
+// opening is what decides how the rest of a message is decoded.
+type opening struct {
+	Format int             `json:"format"`
+	Kind   json.RawMessage `json:"kind"`
+}
+
 // DecodeMessage reads a message from the results queue.
 func DecodeMessage(body []byte) (Message, error) {
-	var head struct {
-		Format int             `json:"format"`
-		Kind   json.RawMessage `json:"kind"`
-	}
-	if err := json.Unmarshal(body, &head); err != nil {
+	var o opening
+	if err := json.Unmarshal(body, &o); err != nil {
 		return Message{}, fmt.Errorf("decode a result: %w", err)
 	}
-	if len(head.Kind) == 0 {
-		obs, err := Decode(body)
-		if err != nil {
-			return Message{}, err
-		}
-		return Message{Observation: &obs}, nil
-	}
-	var kind string
-	if err := json.Unmarshal(head.Kind, &kind); err != nil {
+	k, err := kindOf(o.Kind)
+	if err != nil {
 		return Message{}, fmt.Errorf("decode a result: %w", err)
 	}
-	switch kind {
-	case CommandKind:
-		return decodeCommand(body, head.Format)
-	case PressKind:
-		p, err := decodeTold[Press](body, head.Format, PressFormat+1, kind)
-		return Message{Press: &p, Digest: digestOf(body)}, errors.Join(err, complete(kind, p.ID, p.Key, p.At))
-	case ProposalKind:
-		p, err := decodeTold[Proposal](body, head.Format, ProposalFormat+1, kind)
-		return Message{Proposal: &p}, errors.Join(err, complete(kind, p.ID, p.Key, p.At))
-	case RemedyResultKind:
-		d, err := decodeTold[RemedyResult](body, head.Format, RemedyResultFormat+1, kind)
-		return Message{RemedyResult: &d}, errors.Join(err, complete(kind, d.ID, d.Key, d.At))
-	case ChangesKind:
-		c, err := decodeTold[Changes](body, head.Format, ChangesFormat+1, kind)
-		return Message{Changes: &c}, errors.Join(err, complete(kind, c.ID, c.Key, c.At))
-	case AlertChangeKind:
-		a, err := decodeTold[AlertChange](body, head.Format, AlertChangeFormat+1, kind)
-		return Message{Alert: &a}, errors.Join(err, complete(kind, a.ID, a.Key, a.At))
-	}
-	return decodeSummary(body, head.Format)
+	return k.decode(o.Format, body)
 }
 
-func decodeTold[T any](body []byte, written, known int, kind string) (T, error) {
-	var v T
-	if written > known {
-		return v, fmt.Errorf("decode a %s: %w (format %d, known %d)", kind, ErrNewerFormat, written, known)
+// Decode reads an observation, whatever kind the message names.
+func Decode(body []byte) (Observation, error) {
+	var o opening
+	if err := json.Unmarshal(body, &o); err != nil {
+		return Observation{}, fmt.Errorf("decode an observation: %w", err)
 	}
-	if err := json.Unmarshal(body, &v); err != nil {
-		return v, fmt.Errorf("decode a %s: %w", kind, err)
+	m, err := observations().decode(o.Format, body)
+	if err != nil {
+		return Observation{}, err
 	}
-	return v, nil
+	return *m.Observation, nil
 }
 
-// ErrUnkeyed: a message names no incident.
-var ErrUnkeyed = errors.New("id, time and the incident's cluster, check and resource are required")
+// decode reads a message of the kind. The format comes first: a newer one may not even
+// fit the type.
+func (k kind) decode(format int, body []byte) (m Message, err error) {
+	if format > k.format {
+		return Message{}, fmt.Errorf("decode a message of kind %s: %w (format %d, known %d)", k.name, ErrNewerFormat, format, k.format)
+	}
+	err = json.Unmarshal(body, k.field(&m))
+	if err == nil && k.head != nil {
+		m.Head = k.head(&m)
+	}
+	if err == nil {
+		err = k.check(m)
+	}
+	if err != nil {
+		return Message{}, fmt.Errorf("decode a message of kind %s: %w", k.name, err)
+	}
+	if m.Press != nil || m.Command != nil {
+		m.Digest = digestOf(body)
+	}
+	return m, nil
+}
 
-func complete(kind, id string, key Key, at time.Time) error {
-	if strings.TrimSpace(id) == "" || key.Cluster == "" || key.Check == "" || key.Resource == "" || at.IsZero() {
-		return fmt.Errorf("decode a %s: %w", kind, ErrUnkeyed)
+// The ways in which a message can be none of its kind.
+var (
+	ErrNewerFormat = errors.New("it has a newer format: deploy the version of Rollcall that sent it, then redrive the dead-letter queue")
+	ErrIncomplete  = errors.New("not an observation: id, cluster and time are required")
+	ErrNoSummary   = errors.New("not a summary: id, cluster, time and a known kind are required")
+	ErrNoCommand   = errors.New("a command needs an id, a time, a person and a request")
+	ErrUnkeyed     = errors.New("id, time and the incident's cluster, check and resource are required")
+)
+
+func completeObservation(m Message) error {
+	if obs := m.Observation; obs.Format < 1 || obs.ID == "" || obs.Cluster == "" || obs.At.IsZero() {
+		return ErrIncomplete
 	}
 	return nil
 }
 
-func decodeSummary(body []byte, format int) (Message, error) {
-	if format > SummaryFormat+1 {
-		return Message{}, fmt.Errorf("decode a summary: %w (format %d, known %d)", ErrNewerFormat, format, SummaryFormat)
+func completeSummary(m Message) error {
+	if s := m.Summary; s.Format < SummaryFormat || !s.known() || strings.TrimSpace(s.ID) == "" || s.Cluster == "" || s.At.IsZero() {
+		return ErrNoSummary
 	}
-	var s Summary
-	if err := json.Unmarshal(body, &s); err != nil {
-		return Message{}, fmt.Errorf("decode a summary: %w", err)
-	}
-	if s.Format != SummaryFormat && s.Format != SummaryFormat+1 || !s.known() || strings.TrimSpace(s.ID) == "" || s.Cluster == "" || s.At.IsZero() {
-		return Message{}, fmt.Errorf("decode a summary: %w", ErrNoSummary)
-	}
-	return Message{Summary: &s}, nil
+	return nil
 }
 
-// The other kinds of message on the results queue. Their formats count from
-// above those of Observation and Summary, so that an older report function
-// refuses them.
-const (
-	PressFormat        = 201
-	ProposalFormat     = 201
-	RemedyResultFormat = 201
-	ChangesFormat      = 201
-	AlertChangeFormat  = 201
-)
+func completeCommand(m Message) error {
+	if c := m.Command; c.ID == "" || c.At.IsZero() || c.User.ID == "" || c.Ask.Verb == "" {
+		return ErrNoCommand
+	}
+	return nil
+}
+
+func complete(m Message) error {
+	if h := m.Head; strings.TrimSpace(h.ID) == "" || h.Key.Cluster == "" || h.Key.Check == "" || h.Key.Resource == "" || h.At.IsZero() {
+		return ErrUnkeyed
+	}
+	return nil
+}
+
+// IncidentFormat is the version of the messages about an incident. It counts from above
+// those of Observation and Summary, so that an older report function refuses them.
+const IncidentFormat = 201
 
 // The words by which DecodeMessage tells them.
 const (
@@ -601,13 +622,8 @@ func (a Action) IsFeedback() bool {
 // Press is a button pressed in Slack, as slack-actions passes it on: signed by
 // Slack, fresh, and for the first time. Whether it is allowed, report decides.
 type Press struct {
-	Format int    `json:"format"`
-	Kind   string `json:"kind"`
-	// ID is the hash of the signed request.
-	ID string    `json:"id"`
-	At time.Time `json:"at"`
-
-	Key    Key    `json:"key"`
+	// Head has the hash of the signed request for an id.
+	Head
 	Action Action `json:"action"`
 	// Number is which opening of the incident the button was of; 0 where it
 	// does not say.
@@ -630,9 +646,6 @@ type Press struct {
 	Thread  string `json:"thread,omitempty"`
 }
 
-// FormatOf is the format of a proposal, a result or changes of an incident.
-func FormatOf(k Key, hubs int) int { return formatOf(k.Spoke, hubs) }
-
 // User is a person in Slack.
 type User struct {
 	ID   string `json:"id"`
@@ -651,19 +664,14 @@ type Workspace struct {
 // person, or, with the policy auto, to be done now. An empty Hash takes the
 // remedy's earlier proposal back, and Says tells why there is none.
 type Proposal struct {
-	Format  int           `json:"format"`
-	Kind    string        `json:"kind"`
-	ID      string        `json:"id"`
-	At      time.Time     `json:"at"`
-	Cluster string        `json:"cluster"`
-	Key     Key           `json:"key"`
-	Remedy  optin.Remedy  `json:"remedy"`
-	Policy  optin.Policy  `json:"policy"`
-	Plan    remedy.Plan   `json:"plan,omitzero"`
-	Hash    string        `json:"hash,omitempty"`
-	Lasts   time.Duration `json:"lasts,omitempty"` // how long it may be approved
-	Reason  string        `json:"reason,omitempty"`
-	Says    string        `json:"says,omitempty"`
+	Head
+	Remedy optin.Remedy  `json:"remedy"`
+	Policy optin.Policy  `json:"policy"`
+	Plan   remedy.Plan   `json:"plan,omitzero"`
+	Hash   string        `json:"hash,omitempty"`
+	Lasts  time.Duration `json:"lasts,omitempty"` // how long it may be approved
+	Reason string        `json:"reason,omitempty"`
+	Says   string        `json:"says,omitempty"`
 	// Follows is what will be done after the plan without another word, or offered.
 	Follows string `json:"follows,omitempty"`
 	// After is when it is to be tried again, for Reason: nothing is offered or done
@@ -674,13 +682,8 @@ type Proposal struct {
 
 // RemedyResult is what remediate did.
 type RemedyResult struct {
-	Format  int        `json:"format"`
-	Kind    string     `json:"kind"`
-	ID      string     `json:"id"`
-	At      time.Time  `json:"at"`
-	Cluster string     `json:"cluster"`
-	Key     Key        `json:"key"`
-	Run     remedy.Run `json:"deed"`
+	Head
+	Run remedy.Run `json:"deed"`
 }
 
 // The words of Proposal.Reason for which a remedy is tried again.
@@ -717,7 +720,8 @@ type PressMessage struct {
 
 // EncodePress writes a press as it travels.
 func EncodePress(p Press) (PressMessage, error) {
-	p.Format, p.Kind = formatOf(p.Key.Spoke, PressFormat), PressKind
+	p.Head = p.Head.For(PressKind)
+	p.Cluster = ""
 	body, err := json.Marshal(p)
 	if err != nil {
 		return PressMessage{}, fmt.Errorf("encode the press of %s: %w", p.Key.Cluster, err)
@@ -737,12 +741,7 @@ func digestOf(body []byte) string {
 // Changes is what change-check found in CloudTrail about the resources of a
 // cause.
 type Changes struct {
-	Format  int       `json:"format"`
-	Kind    string    `json:"kind"`
-	ID      string    `json:"id"`
-	At      time.Time `json:"at"`
-	Cluster string    `json:"cluster"`
-	Key     Key       `json:"key"`
+	Head
 	// Opened is the incident's: what is found for an earlier time is not for
 	// the one that came back.
 	Opened time.Time     `json:"opened"`
@@ -753,12 +752,7 @@ type Changes struct {
 // Management, as notify-targets read it there. It stops reminders and closes nothing, which
 // any detector may do to an incident: it needs no proof of its own as a Press does.
 type AlertChange struct {
-	Format  int       `json:"format"`
-	Kind    string    `json:"kind"`
-	ID      string    `json:"id"`
-	At      time.Time `json:"at"`
-	Cluster string    `json:"cluster"`
-	Key     Key       `json:"key"`
+	Head
 	// Opened is the incident's when the alert was sent.
 	Opened time.Time `json:"opened"`
 	// In is the service's name for people, State the alert's there.

@@ -240,6 +240,7 @@ func TestDecodeMessage(t *testing.T) {
 		`{"format":101,"kind":null,"id":"x","cluster":"c","at":"2026-11-20T14:59:00Z"}`:              report.ErrNoSummary,
 		`{"format":3,"id":"x","cluster":"c","at":"2026-11-20T14:59:00Z"}`:                            report.ErrNewerFormat,
 		`{"version":"0","source":"aws.ec2"}`:                                                         report.ErrIncomplete,
+		`null`:                                                                                       report.ErrIncomplete,
 		`{"format":101,"id":"a summary without its kind","cluster":"c","at":"2026-11-20T14:59:00Z"}`: report.ErrNewerFormat,
 	} {
 		if got, err := report.DecodeMessage([]byte(body)); !errors.Is(err, is) {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -142,6 +141,3 @@ func (s Summary) tooLarge(has, limit int) error {
 func (s Summary) known() bool {
 	return s.Kind == SpotSummary || s.Kind == CleanupSummary && s.Cleanup != nil || s.Kind == WeeklySummary && s.Period.sound()
 }
-
-// ErrNoSummary: a message says that it is a summary, and is none.
-var ErrNoSummary = errors.New("not a summary: id, cluster, time and a known kind are required")

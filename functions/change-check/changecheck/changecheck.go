@@ -136,8 +136,8 @@ func (h handler) tell(ctx context.Context, c incidentCase, answers map[trail.Loo
 		"round", c.round, "from", found.From, "to", found.To, "changes", len(found.Changes), "open", found.Open)
 	h.Count("ChangesFound", len(found.Changes))
 	if err := h.send.SendChanges(ctx, report.Changes{
-		ID: fmt.Sprintf("%s/%s/%s/%s/%d", c.inc.Key.Cluster, c.inc.Key.Check, c.inc.Key.Resource, c.inc.Opened.UTC().Format(time.RFC3339Nano), c.round),
-		At: now, Cluster: c.inc.Key.Cluster, Key: c.inc.Key, Opened: c.inc.Opened, Found: found,
+		Head: report.Head{ID: fmt.Sprintf("%s/%s/%s/%s/%d", c.inc.Key.Cluster, c.inc.Key.Check, c.inc.Key.Resource, c.inc.Opened.UTC().Format(time.RFC3339Nano), c.round),
+			At: now, Cluster: c.inc.Key.Cluster, Key: c.inc.Key}, Opened: c.inc.Opened, Found: found,
 	}); err != nil {
 		return err
 	}

@@ -169,7 +169,7 @@ func TestWhatChanged(t *testing.T) {
 		t.Errorf("failed %v", failed)
 	}
 	want := []report.Changes{{
-		ID: "prod/route/no-egress/" + table + "/2026-11-20T14:59:04Z/0", At: b.clock, Cluster: "prod", Key: b.incidents[0].Key, Opened: opened,
+		Head: report.Head{ID: "prod/route/no-egress/" + table + "/2026-11-20T14:59:04Z/0", At: b.clock, Cluster: "prod", Key: b.incidents[0].Key}, Opened: opened,
 		Found: report.RecentChanges{
 			From: opened.Add(-59 * time.Minute), To: opened.Add(-4 * time.Second), LastGood: "i-good", Open: true,
 			Changes: []report.Change{{ID: "broke-it", At: opened.Add(-20 * time.Minute), Call: "DeleteRoute", Resource: table, Actor: "alice", Principal: "arn:aws:iam::111122223333:user/alice"}},

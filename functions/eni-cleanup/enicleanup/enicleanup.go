@@ -379,7 +379,7 @@ func (h handler) decline(ctx context.Context, inc incident.Incident, d remedy.Ru
 func (h handler) sendResult(ctx context.Context, inc incident.Incident, d remedy.Run) error {
 	h.Log.InfoContext(ctx, "run", "cluster", inc.Key.Cluster, "resource", inc.Key.Resource, "run", d.ID, "policy", d.Policy,
 		"by", d.ApprovedBy, "result", d.Result, "reason", d.Reason, "changed", d.Changed)
-	told := report.RemedyResult{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Run: d}
+	told := report.RemedyResult{Head: report.Head{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key}, Run: d}
 	if err := h.send.SendRemedyResult(ctx, told); err != nil || len(d.Changed) == 0 {
 		return err
 	}

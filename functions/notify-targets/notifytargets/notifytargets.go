@@ -444,7 +444,7 @@ func (h handler) respond(ctx context.Context, t target.Target, r outgoing.Delive
 		log.InfoContext(ctx, "an alert is of an incident that is over", "state", alert.State)
 	default:
 		id := message.Delivery(t.Name(), r.About+"/"+r.Opened.UTC().Format(time.RFC3339Nano)+"/"+string(alert.State))
-		change := report.AlertChange{ID: id, At: h.now(), Key: inc.Key, Opened: inc.Opened, In: t.Kind.Service(), State: alert.State, By: message.Responder(alert.By), When: alert.Changed}
+		change := report.AlertChange{Head: report.Head{ID: id, At: h.now(), Key: inc.Key}, Opened: inc.Opened, In: t.Kind.Service(), State: alert.State, By: message.Responder(alert.By), When: alert.Changed}
 		if err := h.results.SendAlertChange(ctx, change); err != nil {
 			return err
 		}

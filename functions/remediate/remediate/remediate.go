@@ -748,7 +748,7 @@ func (h handler) offer(ctx context.Context, inc incident.Incident, p remedy.Plan
 func (h handler) propose(ctx context.Context, inc incident.Incident, p remedy.Plan, policy optin.Policy, says string) error {
 	h.count("Proposals", 1)
 	return h.send.SendProposal(ctx, report.Proposal{
-		ID: h.proposalID(inc, p.Remedy, p.Hash()), At: h.now(), Key: inc.Key,
+		Head:   report.Head{ID: h.proposalID(inc, p.Remedy, p.Hash()), At: h.now(), Key: inc.Key},
 		Remedy: p.Remedy, Policy: policy, Plan: p, Hash: p.Hash(), Lasts: h.approval, Says: says,
 		Follows: follows(inc, p, h.policy(inc.Key.Cluster, optin.ReplaceInstance)),
 	})
@@ -790,7 +790,7 @@ func (h handler) takeBack(ctx context.Context, inc incident.Incident, r remedies
 	}
 	h.count("Refusals", 1)
 	return h.send.SendProposal(ctx, report.Proposal{
-		ID: h.proposalID(inc, r.Name, "none/"+string(no.Reason)), At: h.now(), Key: inc.Key,
+		Head:   report.Head{ID: h.proposalID(inc, r.Name, "none/"+string(no.Reason)), At: h.now(), Key: inc.Key},
 		Remedy: r.Name, Policy: h.policy(inc.Key.Cluster, r.Name), Reason: string(no.Reason), Says: no.Says,
 	})
 }
@@ -823,7 +823,7 @@ func refusedRun(d remedy.Run, reason remedy.Reason, says string) remedy.Run {
 // the check that found the cause is wanted at once.
 func (h handler) sendResult(ctx context.Context, inc incident.Incident, d remedy.Run) error {
 	h.count("RemedyResults", 1)
-	told := report.RemedyResult{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Run: d}
+	told := report.RemedyResult{Head: report.Head{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key}, Run: d}
 	if err := h.send.SendRemedyResult(ctx, told); err != nil {
 		return err
 	}

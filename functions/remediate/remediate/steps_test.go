@@ -1071,7 +1071,7 @@ func (x tale) propose(s *harness) report.Proposal {
 func (x tale) press(s *harness, p report.Proposal) {
 	s.t.Helper()
 	d, a := response.Act(s.inc, report.Press{
-		Format: report.PressFormat, Kind: report.PressKind, ID: "press-1", At: s.Now(), Key: s.inc.Key, Number: s.inc.Number,
+		Head: report.Head{Format: report.IncidentFormat, Kind: report.PressKind, ID: "press-1", At: s.Now(), Key: s.inc.Key}, Number: s.inc.Number,
 		Action: report.ApprovePlan, Plan: p.Hash, User: report.User{ID: "U0ONCALL01"},
 		Channel: s.inc.Delivery.Channel, TS: s.inc.Delivery.TS,
 	}, response.Who{May: response.MayYes}, s.Now())

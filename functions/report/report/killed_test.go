@@ -251,7 +251,7 @@ func TestKilledAtItsOwnWakingUp(t *testing.T) {
 func (b *killable) pressed(action report.Action) json.RawMessage {
 	b.t.Helper()
 	p := report.Press{
-		Format: report.PressFormat, Kind: report.PressKind, ID: "press-1", At: b.Now(), Key: theKey(), Number: 1, Action: action, Plan: thePlan().Hash(),
+		Head: report.Head{Format: report.IncidentFormat, Kind: report.PressKind, ID: "press-1", At: b.Now(), Key: theKey()}, Number: 1, Action: action, Plan: thePlan().Hash(),
 		User: report.User{ID: notifytest.Dana}, Home: notifytest.Home, Channel: stage.Channel, TS: b.slack.Messages(stage.Channel)[0].TS,
 	}
 	m, err := report.EncodePress(p)

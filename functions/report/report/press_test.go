@@ -86,7 +86,7 @@ func (b *bench) mustSend(minute int, messages ...any) {
 func (b *bench) press(user string, action report.Action) report.Press {
 	b.sent++
 	p := report.Press{
-		Format: report.PressFormat, Kind: report.PressKind, ID: fmt.Sprint("press-", b.sent), At: b.now, Key: theKey(), Number: 1,
+		Head: report.Head{Format: report.IncidentFormat, Kind: report.PressKind, ID: fmt.Sprint("press-", b.sent), At: b.now, Key: theKey()}, Number: 1,
 		Action: action, User: report.User{ID: user}, Home: notifytest.Home, Channel: "C0123456789", TS: b.channel.Messages[0].Ts,
 	}
 	switch action {
@@ -100,7 +100,7 @@ func (b *bench) press(user string, action report.Action) report.Press {
 
 func proposal(at time.Time) report.Proposal {
 	p := thePlan()
-	return report.Proposal{Format: report.ProposalFormat, Kind: report.ProposalKind, ID: "proposal", At: at, Cluster: "eks-workshop", Key: theKey(), Remedy: p.Remedy, Policy: optin.Approve, Plan: p, Hash: p.Hash(), Lasts: time.Hour}
+	return report.Proposal{Head: report.Head{Format: report.IncidentFormat, Kind: report.ProposalKind, ID: "proposal", At: at, Cluster: "eks-workshop", Key: theKey()}, Remedy: p.Remedy, Policy: optin.Approve, Plan: p, Hash: p.Hash(), Lasts: time.Hour}
 }
 
 // offering is a bench with the route incident, and a plan for it.

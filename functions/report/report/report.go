@@ -671,7 +671,7 @@ func (p *invocation) apply(ctx context.Context, incidents []incident.Incident, m
 		}
 		return list
 	}
-	key, id := keyOf(m)
+	key, id := m.Head.Key, m.Head.ID
 	i := slices.IndexFunc(incidents, func(inc incident.Incident) bool { return inc.Key == key })
 	if i < 0 {
 		if m.Press == nil {
@@ -700,20 +700,6 @@ func (p *invocation) apply(ctx context.Context, incidents []incident.Incident, m
 		p.logDecision(ctx, d, "alert", id, "in", m.Alert.In, "alertState", m.Alert.State)
 	}
 	return []incident.Decision{d}
-}
-
-func keyOf(m report.Message) (key report.Key, id string) {
-	switch {
-	case m.Press != nil:
-		return m.Press.Key, m.Press.ID
-	case m.Proposal != nil:
-		return m.Proposal.Key, m.Proposal.ID
-	case m.RemedyResult != nil:
-		return m.RemedyResult.Key, m.RemedyResult.ID
-	case m.Alert != nil:
-		return m.Alert.Key, m.Alert.ID
-	}
-	return m.Changes.Key, m.Changes.ID
 }
 
 // stray is a press whose incident is not there: closed long ago, or of a

@@ -446,7 +446,7 @@ func pressOf(p interaction.Payload) (report.Press, error) {
 		return report.Press{}, &interaction.Refusal{Reason: interaction.UnknownValue, Says: "this version of Rollcall does not know that button's value"}
 	}
 	return report.Press{
-		Key: read.Key, Number: read.Number, Action: read.Action, For: read.For, Plan: read.Plan, Text: read.Text,
+		Head: report.Head{Key: read.Key}, Number: read.Number, Action: read.Action, For: read.For, Plan: read.Plan, Text: read.Text,
 		User: report.User{ID: p.User, Name: p.Name}, Team: p.Team, Home: p.Home, Enterprise: p.Enterprise,
 		Channel: p.Channel, TS: p.TS, Thread: p.Thread,
 	}, nil

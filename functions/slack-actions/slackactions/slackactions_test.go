@@ -233,7 +233,7 @@ func TestRefusedPressesOnHome(t *testing.T) {
 
 func TestPresses(t *testing.T) {
 	press := report.Press{
-		At: stageTime, Key: key(), Number: 2, User: report.User{ID: "U0ONCALL01", Name: "oncall"}, Team: "T1",
+		Head: report.Head{At: stageTime, Key: key()}, Number: 2, User: report.User{ID: "U0ONCALL01", Name: "oncall"}, Team: "T1",
 		Channel: "C0123456789", TS: "1763650800.000100", Thread: "1763650700.000100",
 	}
 	for _, test := range []struct {

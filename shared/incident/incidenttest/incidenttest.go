@@ -361,7 +361,7 @@ func RoutePlan(nat string) remedy.Plan {
 
 func Proposal(id string, minute int, p remedy.Plan, policy optin.Policy) report.Proposal {
 	return report.Proposal{
-		Format: report.ProposalFormat, Kind: report.ProposalKind, ID: id, At: At(minute), Cluster: Cluster, Key: TheRoute,
+		Head:   report.Head{Format: report.IncidentFormat, Kind: report.ProposalKind, ID: id, At: At(minute), Cluster: Cluster, Key: TheRoute},
 		Remedy: p.Remedy, Policy: policy, Plan: p, Hash: p.Hash(), Lasts: time.Hour,
 	}
 }
@@ -387,7 +387,7 @@ func Proposed(t *testing.T) incident.Incident {
 
 func Press(action report.Action, minute int) report.Press {
 	p := report.Press{
-		Format: report.PressFormat, Kind: report.PressKind, ID: "press", At: At(minute), Key: TheRoute, Number: 1, Action: action,
+		Head: report.Head{Format: report.IncidentFormat, Kind: report.PressKind, ID: "press", At: At(minute), Key: TheRoute}, Number: 1, Action: action,
 		User: Oncall, Channel: "C0123456789", TS: "1.1",
 	}
 	if action == report.ApprovePlan || action == report.RefusePlan {
@@ -400,7 +400,7 @@ func Press(action report.Action, minute int) report.Press {
 }
 
 func Changes(id string, trail report.RecentChanges) report.Changes {
-	return report.Changes{Format: report.ChangesFormat, Kind: report.ChangesKind, ID: id, At: At(6), Cluster: Cluster, Key: TheRoute, Opened: At(0), Found: trail}
+	return report.Changes{Head: report.Head{Format: report.IncidentFormat, Kind: report.ChangesKind, ID: id, At: At(6), Cluster: Cluster, Key: TheRoute}, Opened: At(0), Found: trail}
 }
 
 func Change(id string, minute int) report.Change {
@@ -411,8 +411,8 @@ func Change(id string, minute int) report.Change {
 func Run(result remedy.Status) report.RemedyResult {
 	p := RoutePlan("nat-0aa4")
 	return report.RemedyResult{
-		Format: report.RemedyResultFormat, Kind: report.RemedyResultKind, ID: "deed/" + string(result), At: At(7), Cluster: Cluster, Key: TheRoute,
-		Run: remedy.Run{Format: 1, ID: "d1", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: Oncall.ID, Approved: At(5), Began: At(6), Ended: At(7), Result: result},
+		Head: report.Head{Format: report.IncidentFormat, Kind: report.RemedyResultKind, ID: "deed/" + string(result), At: At(7), Cluster: Cluster, Key: TheRoute},
+		Run:  remedy.Run{Format: 1, ID: "d1", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: Oncall.ID, Approved: At(5), Began: At(6), Ended: At(7), Result: result},
 	}
 }
 

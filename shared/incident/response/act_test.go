@@ -320,7 +320,7 @@ func TestTheSamePlanAgain(t *testing.T) {
 	}
 	gone := inc.Clone()
 	gone.State, gone.Cleared = incident.Cleared, incidenttest.At(4)
-	back := response.Propose(gone, report.Proposal{ID: "p4", At: incidenttest.At(30), Key: incidenttest.TheRoute, Remedy: optin.AddNATRoute, Says: "nat-0aa4 is gone"}, incidenttest.At(30))
+	back := response.Propose(gone, report.Proposal{Head: report.Head{ID: "p4", At: incidenttest.At(30), Key: incidenttest.TheRoute}, Remedy: optin.AddNATRoute, Says: "nat-0aa4 is gone"}, incidenttest.At(30))
 	if back.Reason != incident.IsOutdated {
 		t.Errorf("taken back while the incident is cleared: %q", back.Reason)
 	}
@@ -402,7 +402,7 @@ func (a *actor) run() func() {
 	p := a.plan()
 	result := []remedy.Status{remedy.Done, remedy.Done, remedy.Done, remedy.Failed, remedy.Refused, remedy.Partly, remedy.Uncertain, ""}[a.r.IntN(8)]
 	ended := a.now.Add(-time.Duration(a.r.IntN(3)) * time.Minute)
-	told := report.RemedyResult{ID: a.id("told"), At: a.now, Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Run: remedy.Run{
+	told := report.RemedyResult{Head: report.Head{ID: a.id("told"), At: a.now, Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute}, Run: remedy.Run{
 		ID: fmt.Sprint("run", a.r.IntN(6)), Plan: p, Hash: p.Hash(), Policy: optin.Approve, Began: ended.Add(-time.Second), Ended: ended, Result: result,
 	}}
 	return func() {

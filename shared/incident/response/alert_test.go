@@ -18,7 +18,7 @@ func TestApplyAlert(t *testing.T) {
 	open := incidenttest.Broken(t)
 	now := incidenttest.At(10)
 	change := func(of func(*report.AlertChange)) report.AlertChange {
-		a := report.AlertChange{ID: "pd", At: now, Key: open.Key, Opened: open.Opened, In: "PagerDuty", State: report.AlertAcknowledged, By: "Ana Example", When: incidenttest.At(9)}
+		a := report.AlertChange{Head: report.Head{ID: "pd", At: now, Key: open.Key}, Opened: open.Opened, In: "PagerDuty", State: report.AlertAcknowledged, By: "Ana Example", When: incidenttest.At(9)}
 		of(&a)
 		return a
 	}
@@ -75,7 +75,7 @@ func TestRemindersAfterAnAlert(t *testing.T) {
 	policy := incident.Policy{RemindAfter: 30 * time.Minute, Routes: routes}
 	open := incidenttest.Broken(t)
 	for state, want := range map[report.AlertState]incident.Reason{report.AlertAcknowledged: incident.NothingNew, report.AlertResolved: incident.IsReminded} {
-		d := response.ApplyAlert(open, report.AlertChange{ID: "pd", Key: open.Key, Opened: open.Opened, In: "PagerDuty", State: state, When: incidenttest.At(9)}, incidenttest.At(10))
+		d := response.ApplyAlert(open, report.AlertChange{Head: report.Head{ID: "pd", Key: open.Key}, Opened: open.Opened, In: "PagerDuty", State: state, When: incidenttest.At(9)}, incidenttest.At(10))
 		inc := d.Incident
 		inc.Calls, inc.Called = 1, incidenttest.At(0)
 		for i := range inc.Delivery.Notes {

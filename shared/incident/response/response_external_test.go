@@ -335,7 +335,7 @@ func TestWhatAProposalChanges(t *testing.T) {
 		return o
 	}
 	begun := func(o incident.Offer, result remedy.Status) incident.Offer { o.Run = run(result, 5); return o }
-	none := report.Proposal{ID: "p2", At: incidenttest.At(9), Key: incidenttest.TheRoute, Remedy: optin.AddNATRoute, Says: "there is no gateway"}
+	none := report.Proposal{Head: report.Head{ID: "p2", At: incidenttest.At(9), Key: incidenttest.TheRoute}, Remedy: optin.AddNATRoute, Says: "there is no gateway"}
 	quiet := none
 	quiet.Says = ""
 	why := func(says string) incident.Offer {
@@ -717,7 +717,7 @@ func TestWhatAWaitChanges(t *testing.T) {
 
 func TestVet(t *testing.T) {
 	now := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
-	good := report.Press{ID: "p", At: now, Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}, User: report.User{ID: "U1"}, Channel: "C1", TS: "1.2"}
+	good := report.Press{Head: report.Head{ID: "p", At: now, Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}}, User: report.User{ID: "U1"}, Channel: "C1", TS: "1.2"}
 	known := &report.PressRecord{Format: report.PressRecordFormat, Digest: "d"}
 	for name, test := range map[string]struct {
 		change func(*report.Press)
@@ -752,7 +752,7 @@ func TestVet(t *testing.T) {
 // TestTheDigestIsOfTheBytesThatTravel: what arrives has the digest of what was
 // sent, and one that differs anywhere has another.
 func TestTheDigestIsOfTheBytesThatTravel(t *testing.T) {
-	p := report.Press{ID: "p", At: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC), Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}, Action: report.ApprovePlan, Plan: "a"}
+	p := report.Press{Head: report.Head{ID: "p", At: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC), Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}}, Action: report.ApprovePlan, Plan: "a"}
 	sent, err := report.EncodePress(p)
 	if err != nil {
 		t.Fatal(err)
@@ -803,7 +803,7 @@ func TestWrongProposalsChangeNothing(t *testing.T) {
 		"of another region":         {incidenttest.Broken(t), ofSpoke(func(p *remedy.Plan) { p.Region = "us-west-2" }), incident.IsMalformed},
 		"of a newer form":           {incidenttest.Broken(t), rehash(func(p *remedy.Plan) { p.Format++ }), incident.IsMalformed},
 		"policy off":                {incidenttest.Broken(t), with(func(p *report.Proposal) { p.Policy = optin.Off }), incident.IsMalformed},
-		"no remedy":                 {incidenttest.Broken(t), report.Proposal{ID: "p1", At: incidenttest.At(2), Key: incidenttest.TheRoute}, incident.IsMalformed},
+		"no remedy":                 {incidenttest.Broken(t), report.Proposal{Head: report.Head{ID: "p1", At: incidenttest.At(2), Key: incidenttest.TheRoute}}, incident.IsMalformed},
 		"closed":                    {in(func(i *incident.Incident) { i.State = incident.Closed }), good, incident.OutOfDate},
 		"said to nobody":            {in(func(i *incident.Incident) { i.Number = 0 }), good, incident.OutOfDate},
 		"from before it was opened": {in(func(i *incident.Incident) { i.Opened = incidenttest.At(3) }), good, incident.OutOfDate},
@@ -831,11 +831,11 @@ func TestProposalsReplaceOneAnother(t *testing.T) {
 	if o := other.Offers; len(o) != 2 || o[0].State != incident.Outdated || o[1].State != incident.Offered {
 		t.Errorf("another plan: %+v", o)
 	}
-	back := response.Propose(inc, report.Proposal{ID: "p4", At: incidenttest.At(30), Key: incidenttest.TheRoute, Remedy: optin.AddNATRoute, Says: "nat-0aa4 is gone"}, incidenttest.At(30))
+	back := response.Propose(inc, report.Proposal{Head: report.Head{ID: "p4", At: incidenttest.At(30), Key: incidenttest.TheRoute}, Remedy: optin.AddNATRoute, Says: "nat-0aa4 is gone"}, incidenttest.At(30))
 	if o := back.Incident.Offers[0]; back.Reason != incident.IsOutdated || o.State != incident.Outdated || o.Says != "nat-0aa4 is gone" {
 		t.Errorf("taken back: %q, %+v", back.Reason, o)
 	}
-	none := report.Proposal{ID: "p8", At: incidenttest.At(3), Key: incidenttest.TheRoute, Remedy: optin.AddNATRoute, Says: "vpc-0a is not opted in"}
+	none := report.Proposal{Head: report.Head{ID: "p8", At: incidenttest.At(3), Key: incidenttest.TheRoute}, Remedy: optin.AddNATRoute, Says: "vpc-0a is not opted in"}
 	why := response.Propose(incidenttest.Broken(t), none, incidenttest.At(3))
 	if o := why.Incident.Offers; why.Reason != incident.IsOutdated || len(o) != 1 || o[0].State != incident.Outdated || o[0].Says != none.Says {
 		t.Errorf("why there is no plan: %q, %+v", why.Reason, o)
@@ -851,7 +851,7 @@ func TestProposalsReplaceOneAnother(t *testing.T) {
 	approved, _ := response.Act(inc, incidenttest.Press(report.ApprovePlan, 5), incidenttest.May, incidenttest.At(5))
 	for _, p := range []report.Proposal{
 		incidenttest.Proposal("p5", 6, incidenttest.RoutePlan("nat-0aa4"), optin.Approve), incidenttest.Proposal("p6", 6, incidenttest.RoutePlan("nat-0bb5"), optin.Approve),
-		{ID: "p7", At: incidenttest.At(6), Key: incidenttest.TheRoute, Remedy: optin.AddNATRoute},
+		{Head: report.Head{ID: "p7", At: incidenttest.At(6), Key: incidenttest.TheRoute}, Remedy: optin.AddNATRoute},
 	} {
 		if d := response.Propose(approved.Incident, p, incidenttest.At(6)); d.Changed {
 			t.Errorf("an approved plan is touched by %s: %q, %+v", p.ID, d.Reason, d.Incident.Offers)
@@ -875,7 +875,7 @@ func TestAutoIsApprovedByPolicy(t *testing.T) {
 	leak := incidenttest.Broken(t)
 	leak.Key = key
 	p := remedy.Plan{Format: remedy.Format, Remedy: optin.DeleteLeakedInterfaces, Cluster: incidenttest.Cluster, Check: key.Check, Resource: incidenttest.Subnet, Cleanup: &remedy.DeleteLeakedInterfaces{Subnet: incidenttest.Subnet, Interfaces: []string{"eni-1"}}}
-	got := response.Propose(leak, report.Proposal{ID: "p2", At: incidenttest.At(2), Cluster: incidenttest.Cluster, Key: key, Remedy: p.Remedy, Policy: optin.Auto, Plan: p, Hash: p.Hash()}, incidenttest.At(2)).Incident
+	got := response.Propose(leak, report.Proposal{Head: report.Head{ID: "p2", At: incidenttest.At(2), Cluster: incidenttest.Cluster, Key: key}, Remedy: p.Remedy, Policy: optin.Auto, Plan: p, Hash: p.Hash()}, incidenttest.At(2)).Incident
 	if e := got.PendingEvents[len(got.PendingEvents)-1]; e.Kind != incident.EventApproved || e.Offer.Plan.Cleanup == nil {
 		t.Errorf("eni-cleanup is not told: %+v", e)
 	}
@@ -1158,8 +1158,8 @@ func TestTheEndNamesWhatHelped(t *testing.T) {
 func TestReplacementIsVerifiedByANode(t *testing.T) {
 	inc := incidenttest.Look(incidenttest.Broken(t), 2, incidenttest.Passed("route/no-egress", incidenttest.Subnet), incidenttest.Launched("i-1", 0, report.Missed))
 	p := remedy.Plan{Format: remedy.Format, Remedy: optin.ReplaceInstance, Cluster: incidenttest.Cluster, Check: incidenttest.TheRoute.Check, Resource: incidenttest.Table, Replace: &remedy.ReplaceInstance{Instances: []remedy.Replaced{{Instance: "i-1", Group: "eks-workers"}}}}
-	inc = response.Propose(inc, report.Proposal{ID: "r1", At: incidenttest.At(3), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Remedy: p.Remedy, Policy: optin.Auto, Plan: p, Hash: p.Hash()}, incidenttest.At(3)).Incident
-	told := report.RemedyResult{ID: "r2", At: incidenttest.At(4), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Run: remedy.Run{ID: "r", Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: incidenttest.At(3), Ended: incidenttest.At(4), Result: remedy.Done}}
+	inc = response.Propose(inc, report.Proposal{Head: report.Head{ID: "r1", At: incidenttest.At(3), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute}, Remedy: p.Remedy, Policy: optin.Auto, Plan: p, Hash: p.Hash()}, incidenttest.At(3)).Incident
+	told := report.RemedyResult{Head: report.Head{ID: "r2", At: incidenttest.At(4), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute}, Run: remedy.Run{ID: "r", Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: incidenttest.At(3), Ended: incidenttest.At(4), Result: remedy.Done}}
 	inc = incidenttest.Look(response.ApplyRemedyResult(inc, told, incidenttest.At(4)).Incident, 5, incidenttest.Passed("route/no-egress", incidenttest.Subnet))
 	if got := inc.Offers[0].State; got != incident.Acted {
 		t.Errorf("the cause was gone before, and still the run is %q", got)
@@ -1222,7 +1222,7 @@ func TestFeedback(t *testing.T) {
 	over.State, over.Resolution, over.Resolved = incident.Closed, incident.Proved, incidenttest.At(5)
 	over.Delivery.TS, over.Delivery.Channel = "100.1", "C0123456789"
 	press := func(id string, a report.Action, user string) report.Press {
-		return report.Press{ID: id, At: incidenttest.At(10), Key: over.Key, Number: over.Number, Action: a, User: report.User{ID: user}, Channel: "C0123456789", TS: "100.1"}
+		return report.Press{Head: report.Head{ID: id, At: incidenttest.At(10), Key: over.Key}, Number: over.Number, Action: a, User: report.User{ID: user}, Channel: "C0123456789", TS: "100.1"}
 	}
 	dana, kim := "U0DANA0001", "U0KIM00001"
 	yes := response.Who{May: response.MayYes}

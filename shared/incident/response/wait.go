@@ -26,7 +26,7 @@ func nextWait(d report.RemedyResult) report.Proposal {
 	if n == nil {
 		return report.Proposal{}
 	}
-	p := report.Proposal{At: d.At, Key: d.Key, Remedy: d.Run.Plan.Remedy, Policy: d.Run.Policy, After: n.At, Reason: n.Reason, Says: n.Says}
+	p := report.Proposal{Head: report.Head{At: d.At, Key: d.Key}, Remedy: d.Run.Plan.Remedy, Policy: d.Run.Policy, After: n.At, Reason: n.Reason, Says: n.Says}
 	if d.Run.Result == remedy.Refused {
 		p.Plan, p.Hash = d.Run.Plan, d.Run.Hash
 	}

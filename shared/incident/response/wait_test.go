@@ -131,7 +131,7 @@ func TestDeferredEnds(t *testing.T) {
 			t.Errorf("after minute %d: woken at %s", after, got)
 		}
 	}
-	off := report.Proposal{ID: "off", At: incidenttest.At(7), Key: incidenttest.TheRoute, Remedy: optin.ReplaceInstance, Reason: "policy-off", Says: "The remedy has been disabled since."}
+	off := report.Proposal{Head: report.Head{ID: "off", At: incidenttest.At(7), Key: incidenttest.TheRoute}, Remedy: optin.ReplaceInstance, Reason: "policy-off", Says: "The remedy has been disabled since."}
 	if d := response.Propose(inc, off, incidenttest.At(7)); d.Incident.Offers[0].State != incident.Outdated || due(tick(d.Incident, 50).Incident) != 0 {
 		t.Errorf("switched off: %+v", d.Incident.Offers)
 	}
@@ -147,7 +147,7 @@ func TestRefusedByTheLimitIsOfferedAgain(t *testing.T) {
 	if a.Reason != incident.AnswerApproved {
 		t.Fatalf("%+v", a)
 	}
-	told := report.RemedyResult{ID: "deed/1", At: incidenttest.At(8), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Run: remedy.Run{
+	told := report.RemedyResult{Head: report.Head{ID: "deed/1", At: incidenttest.At(8), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute}, Run: remedy.Run{
 		Format: 1, ID: "d1", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: incidenttest.Oncall.ID, Approved: incidenttest.At(7), Began: incidenttest.At(8), Ended: incidenttest.At(8),
 		Result: remedy.Refused, Reason: report.LimitReached, Says: "full", Next: &remedy.Next{At: incidenttest.At(40), Reason: report.LimitReached, Says: "full"},
 	}}
@@ -185,7 +185,7 @@ func TestReplacingIsNotOver(t *testing.T) {
 	if over.State != incident.Closed || held.State != incident.Cleared {
 		t.Fatalf("without a wait %s, with it %s", over.State, held.State)
 	}
-	none := report.Proposal{ID: "none", At: incidenttest.At(51), Key: incidenttest.TheRoute, Remedy: optin.ReplaceInstance, Reason: "nothing-to-do", Says: "No instance is left."}
+	none := report.Proposal{Head: report.Head{ID: "none", At: incidenttest.At(51), Key: incidenttest.TheRoute}, Remedy: optin.ReplaceInstance, Reason: "nothing-to-do", Says: "No instance is left."}
 	if free := incidenttest.Look(response.Propose(held, none, incidenttest.At(51)).Incident, 55, incidenttest.Passed("route/no-egress", incidenttest.Subnet)); free.State != incident.Closed || free.Resolution != incident.Proved {
 		t.Errorf("nothing is left, and it is %s, %s", free.State, free.Resolution)
 	}
@@ -214,7 +214,7 @@ func TestManyPartsStayFew(t *testing.T) {
 		p := replacePlan("i-" + id)
 		minute := 6 + n*62
 		inc = response.Propose(inc, incidenttest.Proposal("p"+id, minute, p, optin.Auto), incidenttest.At(minute)).Incident
-		inc = response.ApplyRemedyResult(inc, report.RemedyResult{ID: "deed/" + id, At: incidenttest.At(minute + 1), Key: incidenttest.TheRoute, Run: remedy.Run{
+		inc = response.ApplyRemedyResult(inc, report.RemedyResult{Head: report.Head{ID: "deed/" + id, At: incidenttest.At(minute + 1), Key: incidenttest.TheRoute}, Run: remedy.Run{
 			Format: 1, ID: id, Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: incidenttest.At(minute), Ended: incidenttest.At(minute + 1), Result: remedy.Done,
 			Next: &remedy.Next{At: incidenttest.At(minute + 62), Reason: report.LimitReached, Says: "more"},
 		}}, incidenttest.At(minute+1)).Incident
