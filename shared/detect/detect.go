@@ -334,8 +334,8 @@ func Launchable(groups []snapshot.Group) []string {
 	return Distinct(subnets)
 }
 
-// NamedByUserData are the clusters that user data names, by instance.
-func NamedByUserData(list []snapshot.UserData) map[string]string {
+// namedByUserData are the clusters that user data names, by instance.
+func namedByUserData(list []snapshot.UserData) map[string]string {
 	clusters := map[string]string{}
 	for _, d := range list {
 		if name, ok := userdata.Cluster(d.Data); ok {

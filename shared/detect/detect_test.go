@@ -766,7 +766,7 @@ func TestFresh(t *testing.T) {
 }
 
 func TestNamedByUserData(t *testing.T) {
-	got := NamedByUserData([]snapshot.UserData{
+	got := namedByUserData([]snapshot.UserData{
 		{Instances: []string{"i-1", "i-2"}, Data: []byte("#!/bin/bash\n/etc/eks/bootstrap.sh prod\n")},
 		{Instances: []string{"i-3"}, Data: []byte("#!/bin/bash\necho hello\n")},
 	})

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/functions/join-check/joincheck"
 	"rollcall/shared/askonce"
+	"rollcall/shared/detect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/snapshot"
@@ -167,7 +167,7 @@ func TestWatches(t *testing.T) {
 	}
 }
 
-var _ joincheck.Launches = (*memory)(nil)
+var _ detect.LaunchTable = (*memory)(nil)
 
 func at(text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)

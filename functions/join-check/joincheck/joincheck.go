@@ -20,7 +20,6 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/cloudwatchlogs"
-	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
@@ -31,7 +30,6 @@ import (
 	"rollcall/shared/node/factor"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/node/text"
-	"rollcall/shared/outbox"
 	"rollcall/shared/queue"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
@@ -62,9 +60,9 @@ func (h handler) batch(ctx context.Context, messages []inbox.Message) (any, erro
 		return inbox.Failures(b.failed), nil
 	}
 	ids := slices.Sorted(maps.Keys(b.launched))
-	known, err := h.launches.GetLaunches(ctx, ids)
+	known, err := h.Recorded(ctx, ids)
 	if err != nil {
-		return nil, fmt.Errorf("look up %d launches: %w", len(ids), err)
+		return nil, err
 	}
 	// One that was called and missed it is the sweep's from then on: the other
 	// events of the same launch come a little later, and bring no news.
@@ -74,18 +72,18 @@ func (h handler) batch(ctx context.Context, messages []inbox.Message) (any, erro
 	if len(ids) == 0 {
 		return inbox.Failures(b.failed), nil
 	}
-	instances, failed := h.reader.Find(ctx, ids, nil)
-	if failed != nil {
-		return nil, fmt.Errorf("find the launched instances: %s %s: %s", failed.Call, failed.Reason, failed.Message)
+	instances, err := h.FindInstances(ctx, ids, nil)
+	if err != nil {
+		return nil, err
 	}
-	groups, groupsFailed := h.reader.Groups(ctx, detect.GroupsOf(instances))
-	a := detect.Assign(instances, detect.Evidence{Groups: groups, GroupsUnread: groupsFailed != nil, Recorded: known, Watches: h.Watches})
+	evidence, groupsFailed := h.OwnersOf(ctx, instances, nil, known)
+	a := detect.Assign(instances, evidence)
 	h.Count("ForeignInstances", len(a.Foreign))
 	h.Count("WarmPoolInstances", len(a.Warm))
-	h.unsure(&b, a.Unsure)
+	b.failed = append(b.failed, h.Unsure(b.launched, a.Unsure)...)
 	learned := map[string]detect.Learned{}
 	for _, cluster := range a.Names() {
-		learned[cluster] = h.Learn(ctx, h.memory, cluster, h.joinTime)
+		learned[cluster] = h.Learn(ctx, h.Table, cluster, h.Config.JoinTime)
 	}
 	rolls, unknown := b.rolls(a, known, ids, learned)
 	if len(unknown) > 0 {
@@ -94,8 +92,8 @@ func (h handler) batch(ctx context.Context, messages []inbox.Message) (any, erro
 	}
 	for _, name := range slices.Sorted(maps.Keys(rolls)) {
 		r := rolls[name]
-		r.groups, r.failed = groups, detect.Failures(groupsFailed)
-		if r.incidents, err = h.launches.Incidents(ctx, name); err != nil {
+		r.groups, r.failed = evidence.Groups, detect.Failures(groupsFailed)
+		if r.incidents, err = h.Table.Incidents(ctx, name); err != nil {
 			return nil, fmt.Errorf("read the incidents of cluster %s: %w", name, err)
 		}
 		if err := h.call(ctx, name, r); err != nil {
@@ -105,99 +103,27 @@ func (h handler) batch(ctx context.Context, messages []inbox.Message) (any, erro
 	return inbox.Failures(b.failed), nil
 }
 
-// Launches is what join-check remembers by.
-type Launches interface {
-	detect.Launches
-	OpenLaunches(ctx context.Context, cluster string) ([]store.LaunchRecord, error)
-	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
-	ClusterRecords(ctx context.Context) ([]outbox.ClusterRecord, error)
-}
-
-// Memory is what it has seen of the past, and what it learns.
-type Memory interface {
-	detect.Times
-	SaveJoinTimes(ctx context.Context, cluster string, t store.JoinTimes) error
-	RecentHistory(ctx context.Context, cluster string, since time.Time, most int) ([]snapshot.Past, error)
-	Samples(ctx context.Context, subnet string, since time.Time) ([]snapshot.Sample, error)
-	RecordSamples(ctx context.Context, samples []snapshot.Sample) error
-}
-
-// Reader reads the instances that events name, and more of a cluster.
+// Reader reads the instances that events name, what no event told of, and more of a
+// cluster.
 type Reader interface {
-	Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure)
-	Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure)
+	detect.LaunchReader
 	More(ctx context.Context, s *snapshot.Snapshot, q gather.Query, sources ...snapshot.Source)
 	// Unshown notes which of the named instances EC2 does not show.
 	Unshown(ctx context.Context, s *snapshot.Snapshot, named map[string]string)
-}
-
-// Searcher finds what no event told of.
-type Searcher interface {
 	// FindTaggedAll gives those of every state, as long as EC2 describes them.
 	FindTaggedAll(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure)
 	FindGrouped(ctx context.Context, groups []string) ([]snapshot.Instance, *snapshot.Failure)
 	GroupsOf(ctx context.Context, cluster string) ([]snapshot.Group, *snapshot.Failure)
 	FindIn(ctx context.Context, vpc string) ([]snapshot.Instance, *snapshot.Failure)
-	UserData(ctx context.Context, instances []snapshot.Instance) ([]snapshot.UserData, *snapshot.Failure)
 }
 
-var (
-	_ Launches = (*store.Store)(nil)
-	_ Memory   = (*store.Store)(nil)
+// Parts are what the handler is made of.
+type Parts = detect.LaunchParts[Reader]
 
-	_ detect.RefusedTable = (*store.Store)(nil)
-
-	_ Reader          = (*gather.Reader)(nil)
-	_ Searcher        = (*gather.Reader)(nil)
-	_ detect.Reader   = (*gather.Reader)(nil)
-	_ detect.Sender   = queue.Queues{}
-	_ detect.Reminder = queue.Queues{}
-)
-
-type handler struct {
-	detect.Detector
-	launches Launches
-	memory   Memory
-	refused  detect.RefusedTable
-	reader   Reader
-	search   Searcher
-	remind   detect.Reminder
-	joinTime time.Duration
-	giveUp   time.Duration
-}
-
-// Parts are what the handler is made of. Build makes them of AWS; who looks at a
-// cluster with nothing deployed has a memory of its own (command/diagnose/look).
-type Parts struct {
-	Detector detect.Detector
-	Config   config.Config
-	Table    interface {
-		Launches
-		Memory
-		detect.RefusedTable
-	}
-	Reader interface {
-		Reader
-		Searcher
-	}
-	Remind detect.Reminder
-}
+type handler struct{ Parts }
 
 // New makes the handler of its parts.
-func New(p Parts) lambda.Handler {
-	h := handler{
-		Detector: p.Detector,
-		launches: p.Table,
-		memory:   p.Table,
-		refused:  p.Table,
-		reader:   p.Reader,
-		search:   p.Reader,
-		remind:   p.Remind,
-		joinTime: p.Config.JoinTime,
-		giveUp:   p.Config.GiveUp,
-	}
-	return h.handle
-}
+func New(p Parts) lambda.Handler { return handler{p}.handle }
 
 // Build makes the handler of join-check from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
@@ -289,9 +215,9 @@ func (h handler) addRecords(ctx context.Context, entries []entry, about []string
 	if len(ids) == 0 {
 		return entries, nil, nil
 	}
-	known, err := h.launches.GetLaunches(ctx, ids)
+	known, err := h.Recorded(ctx, ids)
 	if err != nil {
-		return nil, nil, fmt.Errorf("look up %d launches: %w", len(ids), err)
+		return nil, nil, err
 	}
 	for _, e := range entries {
 		if l, ok := known[e.launch.Instance]; ok && e.unsure {
@@ -518,12 +444,12 @@ const (
 // snapshot, and what the subnets of the scope had. It gives the instance types of those launches.
 func (h handler) addHistory(ctx context.Context, s *snapshot.Snapshot, joined []snapshot.Past) []string {
 	since := s.Time.Add(-lately)
-	week, err := h.memory.RecentHistory(ctx, s.Cluster.Name, s.Time.Add(-factor.Window), compared)
+	week, err := h.Table.RecentHistory(ctx, s.Cluster.Name, s.Time.Add(-factor.Window), compared)
 	began, _ := slices.BinarySearchFunc(week, since, func(p snapshot.Past, t time.Time) int { return p.Started.Compare(t) })
 	history := week[began:]
 	s.Week, s.History = withJoined(week, joined), history
 	for _, subnet := range s.Scope.Subnets {
-		samples, failed := h.memory.Samples(ctx, subnet, since)
+		samples, failed := h.Table.Samples(ctx, subnet, since)
 		s.Samples = append(s.Samples, samples...)
 		err = errors.Join(err, failed)
 	}
@@ -630,12 +556,12 @@ func (h handler) teach(ctx context.Context, cluster string, t store.JoinTimes, n
 			return nil
 		}
 		t.Joins = with
-		err := h.memory.SaveJoinTimes(ctx, cluster, t)
+		err := h.Table.SaveJoinTimes(ctx, cluster, t)
 		var conflict *store.Conflict
 		if !errors.As(err, &conflict) {
 			return err
 		}
-		times, err := h.memory.JoinTimes(ctx, cluster)
+		times, err := h.Table.JoinTimes(ctx, cluster)
 		if err != nil {
 			return err
 		}
@@ -681,7 +607,7 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, d diagnosis.D
 		})
 	}
 	failed := g.Wait()
-	_, err := reminders.Send(ctx, h.remind, s.Time)
+	_, err := reminders.Send(ctx, h.Remind, s.Time)
 	return errors.Join(failed, err)
 }
 
@@ -698,7 +624,7 @@ func (h handler) logEnd(ctx context.Context, cluster string, l store.LaunchRecor
 // save writes a launch. Where others write it each time the next look will
 // agree: the launch is open, or its end is known.
 func (h handler) save(ctx context.Context, recorded bool, l store.LaunchRecord) error {
-	err := h.SaveLaunch(ctx, h.launches, recorded, l)
+	err := h.SaveLaunch(ctx, h.Table, recorded, l)
 	if lost := new(detect.LostRaces); errors.As(err, &lost) {
 		return nil
 	}
@@ -713,7 +639,7 @@ func (h handler) recordRest(ctx context.Context, s *snapshot.Snapshot, r roll) e
 	for _, e := range r.entries {
 		subnets = append(subnets, e.launch.Subnet)
 	}
-	if err := h.memory.RecordSamples(ctx, detect.Samples(s, detect.Distinct(subnets, s.Scope.Subnets, s.Scope.Launchable))); err != nil {
+	if err := h.Table.RecordSamples(ctx, detect.Samples(s, detect.Distinct(subnets, s.Scope.Subnets, s.Scope.Launchable))); err != nil {
 		h.Log.WarnContext(ctx, "could not record what the subnets had", "cluster", s.Cluster.Name, "error", err.Error())
 	}
 	if err := h.recordLost(ctx, s, r.lost); err != nil {
@@ -758,7 +684,7 @@ func (h handler) recordRefused(ctx context.Context, s *snapshot.Snapshot, r roll
 	for _, l := range list {
 		ids = append(ids, l.ID())
 	}
-	known, err := h.launches.GetLaunches(ctx, ids)
+	known, err := h.Table.GetLaunches(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("look up %d refused launches: %w", len(ids), err)
 	}
@@ -798,7 +724,7 @@ func (h handler) addRefused(ctx context.Context, s *snapshot.Snapshot, r roll) *
 }
 
 func (h handler) runs(ctx context.Context, cluster string, r roll) (*detect.Runs, error) {
-	records, err := h.refused.RefusedLaunches(ctx, cluster)
+	records, err := h.Table.RefusedLaunches(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -818,5 +744,5 @@ func (h handler) saveRuns(ctx context.Context, cluster string, r roll, runs *det
 	if runs == nil {
 		return nil
 	}
-	return h.SaveRuns(ctx, h.refused, runs, func(ctx context.Context) (*detect.Runs, error) { return h.runs(ctx, cluster, r) })
+	return h.SaveRuns(ctx, h.Table, runs, func(ctx context.Context) (*detect.Runs, error) { return h.runs(ctx, cluster, r) })
 }

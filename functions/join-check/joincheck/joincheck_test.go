@@ -638,7 +638,7 @@ func TestLostRace(t *testing.T) {
 	first := store.LaunchRecord{Launch: outcome.Launch{Instance: "i-1", Status: outcome.Waiting}, Version: 2}
 	first.Learn(outcome.Facts{Noticed: time.Unix(100, 0)})
 	table := &late{have: first}
-	h := handler{launches: table, Detector: detect.Detector{Count: func(name string, n int) { counts[name] += n }}}
+	h := handler{Parts{Table: table, Detector: detect.Detector{Count: func(name string, n int) { counts[name] += n }}}}
 	mine := store.LaunchRecord{Launch: outcome.Launch{Instance: "i-1", Status: outcome.Missed}, Version: 1}
 	mine.Learn(outcome.Facts{Missed: time.Unix(200, 0)})
 	if err := h.save(t.Context(), true, mine); err != nil || counts["LostRaces"] != 1 {
@@ -651,7 +651,7 @@ func TestLostRace(t *testing.T) {
 
 // late is a table that holds a newer version than was read.
 type late struct {
-	Launches
+	detect.LaunchTable
 	have store.LaunchRecord
 }
 

@@ -556,7 +556,7 @@ func TestRefusedLaunchesUnread(t *testing.T) {
 	if o := sweeps(t, b); stagetest.Causes(o)["launch/unauthorized"] != gpu || !slices.Contains(o.Read, snapshot.RefusedLaunches) {
 		t.Fatalf("causes %v, read %v", stagetest.Causes(o), o.Read)
 	}
-	h := handler{refused: failing{}}
+	h := handler{Parts{Table: failing{}}}
 	s := &snapshot.Snapshot{Failures: map[snapshot.Source]snapshot.Failure{}, Read: map[snapshot.Source]bool{}}
 	if runs := h.addRefused(t.Context(), s, roll{}); runs != nil || s.Read[snapshot.RefusedLaunches] || s.Failures[snapshot.RefusedLaunches].Reason != snapshot.Throttled {
 		t.Errorf("read %v, failures %v", s.Read, s.Failures)
@@ -622,13 +622,11 @@ func TestRightsTakenAwayEndNoIncident(t *testing.T) {
 }
 
 // failing is a table that cannot be read.
-type failing struct{}
+type failing struct{ detect.LaunchTable }
 
 func (failing) RefusedLaunches(context.Context, string) ([]store.RefusedRecord, error) {
 	return nil, fmt.Errorf("read: %w", &store.AtLimit{Code: "ThrottlingException"})
 }
-
-func (failing) SaveRefusedLaunch(context.Context, store.RefusedRecord) error { return nil }
 
 // sweep plays one sweep and returns what it told of the cluster.
 func sweep(t *testing.T, b *stagetest.Bench) report.Observation {

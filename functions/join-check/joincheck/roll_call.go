@@ -1,6 +1,7 @@
 package joincheck
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,20 +51,20 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	joined := joinedLaunches(s)
 	starved := starving(s)
 	about := append(covered(r.incidents, instanceID), starved...)
-	if r.entries, r.lost, err = h.addRecords(ctx, stillExpected(r.entries, s, about, h.giveUp), about); err != nil {
+	if r.entries, r.lost, err = h.addRecords(ctx, stillExpected(r.entries, s, about, h.Config.GiveUp), about); err != nil {
 		return err
 	}
 	// From here on the snapshot holds only what is called.
 	q := r.query(h.Query(cluster, r.account))
 	held := s.Instances
 	q.Time, s.Instances, s.Groups = s.Time, q.Instances, q.Groups
-	verdicts := decide(r, s, h.giveUp)
+	verdicts := decide(r, s, h.Config.GiveUp)
 	s.Scope, s.Launches = scope(r, verdicts, starved), remembered(r.entries)
 	list := toRun(r, s.Scope)
 	if len(list) > 0 {
 		h.readCauses(ctx, s, q, list, joined)
 		if named := gather.NamedByClaims(s, held); len(named) > 0 && s.Has(snapshot.Instances) {
-			h.reader.Unshown(ctx, s, named)
+			h.Reader.Unshown(ctx, s, named)
 		}
 		correctJoined(r.entries, verdicts, s)
 	}
@@ -90,7 +91,7 @@ func (h handler) searchMore(ctx context.Context, s *snapshot.Snapshot, r *roll) 
 		delete(s.Read, failed.Source)
 	}
 	if s.Has(snapshot.Instances) {
-		h.reader.Unshown(ctx, s, gather.NamedByNodes(s))
+		h.Reader.Unshown(ctx, s, gather.NamedByNodes(s))
 	}
 }
 
@@ -100,7 +101,7 @@ func (h handler) readCauses(ctx context.Context, s *snapshot.Snapshot, q gather.
 	if len(s.Scope.Instances)+len(s.Scope.Subnets) > 0 {
 		q.Types = h.addHistory(ctx, s, joined)
 	}
-	h.reader.More(ctx, s, q, gather.JoinSources(list)...)
+	h.Reader.More(ctx, s, q, gather.JoinSources(list)...)
 	s.Taken = h.Now()
 }
 
@@ -179,51 +180,33 @@ func (h handler) countOutcomes(ctx context.Context, cluster string, entries []en
 
 // batch is the launches whose time has come.
 type batch struct {
-	launched map[string]news
+	// launched are those by instance. Again is set on those of which one of the messages is
+	// a reminder of ours, too: the next one follows from it. Events are not followed, or
+	// each would have a chain of reminders of its own, but for those that come again, which
+	// a run may have recorded that ended before it reminded itself.
+	launched detect.NewsByID
 	failed   []string // messages to give back
-}
-
-// news is what the events say of an instance.
-type news struct {
-	account string
-	clock   time.Time // zero when no event knows
-	// reminded reports whether one of the messages is a reminder of ours: the next
-	// one follows from it. Events are not followed, or each would have a chain
-	// of reminders of its own, but for those that come again.
-	reminded bool
-	// messages brought it.
-	messages []string
 }
 
 // sort reads the messages. Several of one instance are one launch.
 func (h handler) sort(messages []inbox.Message) batch {
-	b := batch{launched: map[string]news{}}
+	b := batch{launched: detect.NewsByID{}}
 	var list []detect.Message
 	list, b.failed = h.Messages(messages)
 	for _, m := range list {
 		switch m.Kind {
 		case event.Reminder:
+			m.Again = true
 			for _, id := range m.Instances {
-				n := b.launched[id]
-				n.messages, n.reminded = append(n.messages, m.Receipt), true
-				b.launched[id] = n
+				m.Instance = id
+				b.launched.Add(m)
 			}
 		case event.LaunchStarted, event.LaunchSucceeded, event.InstanceRunning:
 			if m.Warm {
 				h.Count("WarmPoolInstances", 1)
 				continue
 			}
-			n := b.launched[m.Instance]
-			if m.Account != "" {
-				n.account = m.Account
-			}
-			if clock, ok := m.Clock(); ok && (n.clock.IsZero() || clock.Before(n.clock)) {
-				n.clock = clock
-			}
-			// One that comes again may have been recorded by a run that ended before
-			// it reminded itself.
-			n.messages, n.reminded = append(n.messages, m.Receipt), n.reminded || m.Again
-			b.launched[m.Instance] = n
+			b.launched.Add(m)
 		case event.LaunchFailed:
 			// launch-watch explains it; there is no instance to call.
 		default:
@@ -231,15 +214,6 @@ func (h handler) sort(messages []inbox.Message) batch {
 		}
 	}
 	return b
-}
-
-// unsure gives back the messages of instances whose owner is
-// unknown while the groups cannot be read.
-func (h handler) unsure(b *batch, ids []string) {
-	for _, id := range ids {
-		h.Log.Warn("whose the instance is cannot be told without its group, its messages go back to the queue", "instance", id)
-		b.failed = append(b.failed, b.launched[id].messages...)
-	}
 }
 
 // roll is the launches of one cluster that are called together.
@@ -284,14 +258,12 @@ type entry struct {
 // their owner is unknown.
 func (b batch) rolls(a detect.Assignment, known map[string]store.LaunchRecord, ids []string, learned map[string]detect.Learned) (all map[string]roll, unknown []string) {
 	all = map[string]roll{}
-	add := func(cluster string, e entry, n news) {
+	add := func(cluster string, e entry, n detect.News) {
 		r := all[cluster]
-		e.reminded = n.reminded
+		e.reminded = n.Again
 		r.entries = append(r.entries, e)
 		r.learned = learned[cluster]
-		if n.account != "" {
-			r.account = n.account
-		}
+		r.account = cmp.Or(n.Account, r.account)
 		all[cluster] = r
 	}
 	found := map[string]bool{}
@@ -303,7 +275,7 @@ func (b batch) rolls(a detect.Assignment, known map[string]store.LaunchRecord, i
 			found[in.ID] = true
 			l, recorded := known[in.ID]
 			if !recorded {
-				l = detect.Fresh(cluster, in, b.launched[in.ID].clock, learned[cluster])
+				l = detect.Fresh(cluster, in, b.launched[in.ID].Clock, learned[cluster])
 			}
 			in = detect.Recall(in, l)
 			add(cluster, entry{launch: l, recorded: recorded, instance: &in}, b.launched[in.ID])
@@ -470,21 +442,21 @@ func instanceID(id string) bool { return strings.HasPrefix(id, "i-") }
 // whose events were lost are found here, and those that missed the roll are
 // called again.
 func (h handler) sweep(ctx context.Context, cluster, account string) error {
-	open, err := h.launches.OpenLaunches(ctx, cluster)
+	open, err := h.Table.OpenLaunches(ctx, cluster)
 	if err != nil {
 		return fmt.Errorf("read the open launches: %w", err)
 	}
-	r := roll{account: account, sweep: true, learned: h.Learn(ctx, h.memory, cluster, h.joinTime)}
-	if r.incidents, err = h.launches.Incidents(ctx, cluster); err != nil {
+	r := roll{account: account, sweep: true, learned: h.Learn(ctx, h.Table, cluster, h.Config.JoinTime)}
+	if r.incidents, err = h.Table.Incidents(ctx, cluster); err != nil {
 		return fmt.Errorf("read the incidents: %w", err)
 	}
 	var groupsFailed *snapshot.Failure
-	r.groups, groupsFailed = h.search.GroupsOf(ctx, cluster)
+	r.groups, groupsFailed = h.Reader.GroupsOf(ctx, cluster)
 	all, failed := h.findInstances(ctx, cluster, open, r)
 	r.failed = append(r.failed, detect.Failures(groupsFailed, failed)...)
 	if failed == nil && groupsFailed == nil {
 		var more []snapshot.Group
-		more, groupsFailed = h.reader.Groups(ctx, otherGroups(all, r.groups))
+		more, groupsFailed = h.Reader.Groups(ctx, otherGroups(all, r.groups))
 		r.groups = append(r.groups, more...)
 		r.failed = append(r.failed, detect.Failures(groupsFailed)...)
 	}
@@ -508,7 +480,7 @@ func (h handler) sweep(ctx context.Context, cluster, account string) error {
 // hour how one ended): by its tag, by their group, those that are waited for,
 // and those of which an incident is still open.
 func (h handler) findInstances(ctx context.Context, cluster string, open []store.LaunchRecord, r roll) ([]snapshot.Instance, *snapshot.Failure) {
-	all, failed := h.search.FindTaggedAll(ctx, cluster)
+	all, failed := h.Reader.FindTaggedAll(ctx, cluster)
 	if failed != nil {
 		return nil, failed
 	}
@@ -516,12 +488,12 @@ func (h handler) findInstances(ctx context.Context, cluster string, open []store
 	for _, g := range r.groups {
 		names = append(names, g.Name)
 	}
-	grouped, failed := h.search.FindGrouped(ctx, names)
+	grouped, failed := h.Reader.FindGrouped(ctx, names)
 	if failed != nil {
 		return nil, failed
 	}
 	all = join(all, grouped)
-	more, failed := h.reader.Find(ctx, missingFrom(all, open, r.incidents), nil)
+	more, failed := h.Reader.Find(ctx, missingFrom(all, open, r.incidents), nil)
 	return join(all, more), failed
 }
 
@@ -592,7 +564,7 @@ func (h handler) unnamed(ctx context.Context, s *snapshot.Snapshot, r *roll) ([]
 	if s.Cluster.VPC == "" || !s.Read[snapshot.Clusters] {
 		return nil, nil
 	}
-	list, failed := h.search.FindIn(ctx, s.Cluster.VPC)
+	list, failed := h.Reader.FindIn(ctx, s.Cluster.VPC)
 	if failed != nil {
 		return nil, failed
 	}
@@ -604,11 +576,11 @@ func (h handler) unnamed(ctx context.Context, s *snapshot.Snapshot, r *roll) ([]
 		known[n.Instance] = true
 	}
 	list = slices.DeleteFunc(list, func(in snapshot.Instance) bool {
-		return known[in.ID] || in.Ended() || s.Time.Sub(in.Launched) > h.giveUp
+		return known[in.ID] || in.Ended() || s.Time.Sub(in.Launched) > h.Config.GiveUp
 	})
 	evidence := detect.Evidence{Groups: r.groups, Watches: func(name string) bool { return name == s.Cluster.Name }}
 	strangers := strangersIn(list, r.groups)
-	if evidence.Named, failed = h.namedByUserData(ctx, strangers); failed != nil {
+	if evidence.Named, failed = h.NamedByUserData(ctx, strangers); failed != nil {
 		r.strangers, r.unowned = detect.IDs(strangers), failed
 	}
 	var entries []entry
@@ -624,16 +596,4 @@ func strangersIn(list []snapshot.Instance, groups []snapshot.Group) []snapshot.I
 		_, tagged := gather.ClusterOf(in.Tags)
 		return tagged || slices.ContainsFunc(groups, func(g snapshot.Group) bool { return g.Name == detect.GroupOf(in) })
 	})
-}
-
-// namedByUserData asks the user data of instances that no tag names.
-func (h handler) namedByUserData(ctx context.Context, strangers []snapshot.Instance) (map[string]string, *snapshot.Failure) {
-	if len(strangers) == 0 {
-		return nil, nil
-	}
-	data, failed := h.search.UserData(ctx, strangers)
-	if failed != nil {
-		return nil, failed
-	}
-	return detect.NamedByUserData(data), nil
 }

@@ -20,7 +20,6 @@ import (
 
 	"rollcall/functions/launch-watch/spec"
 	"rollcall/shared/checks"
-	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/event/inbox"
@@ -45,57 +44,72 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 		return nil, errNoBatch
 	}
 	b := h.sort(messages)
-	if err := h.skipKnown(ctx, &b); err != nil {
+	if err := b.run(ctx, h.recall, h.remindAgain, h.leaveOut, h.ends, h.notices); err != nil {
 		return nil, err
 	}
 	if b.empty() {
 		return inbox.Failures(b.failed), nil
 	}
-	if err := h.lookAt(ctx, &b); err != nil {
+	if err := b.run(ctx, h.find, h.young, h.lose, h.widen, h.owners, h.unseen, h.unsure, h.byCluster, h.refusedCalls, h.checkAll); err != nil {
 		return nil, err
 	}
 	return inbox.Failures(b.failed), nil
 }
 
-// lookAt finds whose the launches are and looks at each cluster.
-func (h handler) lookAt(ctx context.Context, b *batch) error {
-	named, ahead := b.groups(), b.namesGroups()
-	var groups []snapshot.Group
-	var groupsFailed *snapshot.Failure
+// step is one step of a look at a batch. Of an error all of the batch comes again.
+type step func(context.Context, *batch) error
+
+func (b *batch) run(ctx context.Context, steps ...step) error {
+	for _, do := range steps {
+		if err := do(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recall reads the records of all instances that the events name.
+func (h handler) recall(ctx context.Context, b *batch) (err error) {
+	ids := slices.Concat(sortedKeys(b.launched), sortedKeys(b.ended), sortedKeys(b.noticed))
+	for _, f := range b.failures {
+		ids = append(ids, f.Instance)
+	}
+	b.known, err = h.Recorded(ctx, detect.Distinct(ids))
+	return err
+}
+
+// find reads the instances, and the others of their groups; at the same time the groups
+// themselves, where the events name them all.
+func (h handler) find(ctx context.Context, b *batch) (err error) {
 	var reading sync.WaitGroup
-	if ahead {
-		reading.Go(func() { groups, groupsFailed = h.reader.Groups(ctx, named) })
+	if b.namesGroups() {
+		b.ahead = b.groups()
+		reading.Go(func() { b.evidence, b.groupsFailed = h.OwnersOf(ctx, nil, b.ahead, b.known) })
 	}
-	instances, failed := h.reader.Find(ctx, b.ids(), named)
+	b.instances, err = h.FindInstances(ctx, b.ids(), b.groups())
 	reading.Wait()
-	if failed != nil {
-		// Without the instances nothing can be told apart: the messages come again.
-		return fmt.Errorf("find the launched instances: %s %s: %s", failed.Call, failed.Reason, failed.Message)
+	return err
+}
+
+// owners determines the cluster of each instance.
+func (h handler) owners(ctx context.Context, b *batch) error {
+	if all := detect.Distinct(detect.GroupsOf(b.instances), b.groups()); b.ahead == nil || !slices.Equal(all, b.ahead) {
+		b.evidence, b.groupsFailed = h.OwnersOf(ctx, b.instances, b.groups(), b.known)
 	}
-	instances, err := h.lose(ctx, b, h.young(b, instances))
-	if err != nil {
-		return err
+	b.owned = detect.Assign(b.instances, b.evidence)
+	if b.evidence.Named = h.namedByUserData(ctx, b); len(b.evidence.Named) > 0 {
+		b.owned = detect.Assign(b.instances, b.evidence)
 	}
-	if err := h.widen(ctx, b, &instances); err != nil {
-		return err
-	}
-	if all := detect.Distinct(detect.GroupsOf(instances), b.groups()); !ahead || !slices.Equal(all, named) {
-		groups, groupsFailed = h.reader.Groups(ctx, all)
-	}
-	evidence := detect.Evidence{Groups: groups, GroupsUnread: groupsFailed != nil, Recorded: b.known, Watches: h.Watches}
-	a := detect.Assign(instances, evidence)
-	if evidence.Named = h.namedByUserData(ctx, b, instances, groups, a.Foreign); len(evidence.Named) > 0 {
-		a = detect.Assign(instances, evidence)
-	}
-	h.Count("ForeignInstances", b.named(a.Foreign))
-	h.Count("WarmPoolInstances", b.named(a.Warm))
-	h.unseen(b, instances)
-	h.unsure(b, a.Unsure)
-	cases := h.cases(b, a, groups, groupsFailed != nil)
-	h.refusedCalls(ctx, b, cases)
-	for _, name := range sortedKeys(cases) {
-		c := cases[name]
-		c.failed = detect.Failures(groupsFailed)
+	h.Count("ForeignInstances", b.named(b.owned.Foreign))
+	h.Count("WarmPoolInstances", b.named(b.owned.Warm))
+	return nil
+}
+
+// checkAll looks at each cluster.
+func (h handler) checkAll(ctx context.Context, b *batch) error {
+	for _, name := range sortedKeys(b.cases) {
+		c := b.cases[name]
+		c.failed = detect.Failures(b.groupsFailed)
 		if err := h.check(ctx, name, c); err != nil {
 			return fmt.Errorf("look at cluster %s: %w", name, err)
 		}
@@ -116,7 +130,7 @@ func (h handler) check(ctx context.Context, cluster string, c clusterCase) error
 	}
 	var learned detect.Learned
 	var learning sync.WaitGroup
-	learning.Go(func() { learned = h.Learn(ctx, h.launches, cluster, h.joinTime) })
+	learning.Go(func() { learned = h.Learn(ctx, h.Table, cluster, h.Config.JoinTime) })
 	s, err := h.Read(ctx, c.query(h.Query(cluster, c.account)))
 	learning.Wait()
 	if errors.Is(err, gather.ErrNoCluster) {
@@ -138,7 +152,7 @@ func (h handler) check(ctx context.Context, cluster string, c clusterCase) error
 		return err
 	}
 	var samples errgroup.Group
-	samples.Go(func() error { return h.launches.RecordSamples(ctx, detect.Samples(s, s.Scope.Subnets)) })
+	samples.Go(func() error { return h.Table.RecordSamples(ctx, detect.Samples(s, s.Scope.Subnets)) })
 	defer func() {
 		if err := samples.Wait(); err != nil {
 			// They only tell later how full a subnet was: no launch waits for them.
@@ -182,23 +196,32 @@ func addActivities(s *snapshot.Snapshot, told []snapshot.Activity) {
 	}
 }
 
-// batch is the events of one invocation, by what they are about.
+// batch is the events of one invocation, by what they are about, and what is read of them.
 type batch struct {
-	// launched holds the first news of each instance.
-	launched map[string]news
+	// launched are the instances of which something is new.
+	launched detect.NewsByID
 	// ended are instances that have stopped or are terminated, lost those of
 	// them that had joined not long before.
-	ended map[string]news
-	lost  map[string]news
+	ended, lost detect.NewsByID
 	// noticed are instances of which EC2 says beforehand that it ends them.
-	noticed map[string]news
+	noticed detect.NewsByID
 	// failures are launches without an instance, by activity.
 	failures map[string]failure
 	// refused are calls for instances without a group.
 	refused []detect.Message
 	// failed are messages to give back.
 	failed []string
-	known  map[string]store.LaunchRecord
+
+	// known are the records, instances those that EC2 describes.
+	known     map[string]store.LaunchRecord
+	instances []snapshot.Instance
+	// owned are the instances by cluster, and evidence is what determined that.
+	owned        detect.Assignment
+	evidence     detect.Evidence
+	groupsFailed *snapshot.Failure
+	// ahead are the groups that were read with the instances; nil for none.
+	ahead []string
+	cases        map[string]clusterCase
 }
 
 // failure is a launch that came to nothing, as its event tells it.
@@ -207,28 +230,13 @@ type failure struct {
 	message string
 }
 
-// news is what the events say of an instance.
-type news struct {
-	group   string
-	account string
-	clock   time.Time // zero when no event knows
-	latest  time.Time // of its events
-	// facts are what EC2 said of its end beforehand. With early there is no news
-	// of its launch yet.
-	facts outcome.Facts
-	early bool
-	// messages brought it; again is true where one of them came before.
-	messages []string
-	again    bool
-}
-
 func (b batch) empty() bool {
 	return len(b.launched)+len(b.ended)+len(b.lost)+len(b.failures)+len(b.refused) == 0
 }
 
 // sort reads the messages. Several events of one instance are one launch.
 func (h handler) sort(messages []inbox.Message) batch {
-	b := batch{launched: map[string]news{}, ended: map[string]news{}, lost: map[string]news{}, noticed: map[string]news{}, failures: map[string]failure{}}
+	b := batch{launched: detect.NewsByID{}, ended: detect.NewsByID{}, lost: detect.NewsByID{}, noticed: detect.NewsByID{}, failures: map[string]failure{}, cases: map[string]clusterCase{}}
 	var list []detect.Message
 	list, b.failed = h.Messages(messages)
 	for _, m := range list {
@@ -245,13 +253,13 @@ func (h handler) sort(messages []inbox.Message) batch {
 		case m.Kind == event.LaunchFailed:
 			b.failures[m.Activity+m.Instance] = failure{m.Trigger, m.Receipt}
 		case m.Kind == event.InstanceEnded:
-			merge(b.ended, m)
+			b.ended.Add(m)
 		case m.Kind == event.LaunchStarted, m.Kind == event.LaunchSucceeded, m.Kind == event.InstanceRunning:
-			merge(b.launched, m)
+			b.launched.Add(m)
 		case m.Kind == event.Interruption, m.Kind == event.Rebalance, m.Kind == event.Maintenance:
 			for _, id := range m.Instances {
 				m.Instance = id
-				merge(b.noticed, m)
+				b.noticed.Add(m)
 			}
 		default:
 			h.Ignore(m, "not about a launch")
@@ -260,55 +268,18 @@ func (h handler) sort(messages []inbox.Message) batch {
 	return b
 }
 
-func merge(all map[string]news, t detect.Message) {
-	n := all[t.Instance]
-	n.account = t.Account
-	if t.Group != "" {
-		n.group = t.Group
-	}
-	if clock, ok := t.Clock(); ok && (n.clock.IsZero() || clock.Before(n.clock)) {
-		n.clock = clock
-	}
-	if t.Time.After(n.latest) {
-		n.latest = t.Time
-	}
-	if f, ok := detect.Notice(t.Trigger); ok {
-		n.facts = outcome.Merge(n.facts, f)
-	}
-	n.messages, n.again = append(n.messages, t.Receipt), n.again || t.Again
-	all[t.Instance] = n
-}
-
-// skipKnown leaves out launches that were looked at already, and ends of
-// instances that are not waited for. Notices are taken down.
-func (h handler) skipKnown(ctx context.Context, b *batch) error {
-	ids := slices.Concat(slices.Collect(maps.Keys(b.launched)), slices.Collect(maps.Keys(b.ended)), slices.Collect(maps.Keys(b.noticed)))
-	for _, f := range b.failures {
-		ids = append(ids, f.Instance)
-	}
-	if ids = detect.Distinct(ids); len(ids) == 0 {
-		return nil
-	}
-	known, err := h.launches.GetLaunches(ctx, ids)
-	if err != nil {
-		return fmt.Errorf("look up %d launches: %w", len(ids), err)
-	}
-	b.known = known
-	if err := h.remindAgain(ctx, b); err != nil {
-		return err
-	}
-	maps.DeleteFunc(b.launched, func(id string, _ news) bool { _, ok := known[id]; return ok })
-	maps.DeleteFunc(b.ended, func(id string, n news) bool {
-		l, ok := known[id]
-		if ok && l.Losing(n.latest) {
+// leaveOut leaves out launches that were looked at already, and ends of instances that are
+// not waited for.
+func (h handler) leaveOut(_ context.Context, b *batch) error {
+	maps.DeleteFunc(b.launched, func(id string, _ detect.News) bool { _, ok := b.known[id]; return ok })
+	maps.DeleteFunc(b.ended, func(id string, n detect.News) bool {
+		l, ok := b.known[id]
+		if ok && l.Losing(n.Latest) {
 			b.lost[id] = n
 		}
 		return !ok || l.Status.Final()
 	})
-	if err := h.ends(ctx, b); err != nil {
-		return err
-	}
-	return h.notices(ctx, b)
+	return nil
 }
 
 func (b batch) ids() []string {
@@ -319,7 +290,7 @@ func (b batch) ids() []string {
 func (b batch) groups() []string {
 	var names []string
 	for _, n := range b.launched {
-		names = append(names, n.group)
+		names = append(names, n.Group)
 	}
 	for _, f := range b.failures {
 		names = append(names, f.Group)
@@ -332,7 +303,7 @@ func (b batch) groups() []string {
 // end of one, name none.
 func (b batch) namesGroups() bool {
 	for _, n := range b.launched {
-		if n.group == "" {
+		if n.Group == "" {
 			return false
 		}
 	}
@@ -348,34 +319,28 @@ const visible = 10 * time.Minute
 // unseen gives back the messages of instances that EC2 does not describe yet.
 // What it still does not describe minutes after the event has ended long ago:
 // there is nothing to look at.
-func (h handler) unseen(b *batch, found []snapshot.Instance) {
+func (h handler) unseen(_ context.Context, b *batch) error {
 	for _, id := range sortedKeys(b.launched) {
-		if slices.ContainsFunc(found, func(in snapshot.Instance) bool { return in.ID == id }) {
+		if slices.ContainsFunc(b.instances, func(in snapshot.Instance) bool { return in.ID == id }) {
 			continue
 		}
 		n := b.launched[id]
 		delete(b.launched, id)
-		if h.Now().Sub(n.latest) > visible {
-			h.Log.Warn("EC2 does not describe the instance of an old event", "instance", id, "event", n.latest)
+		if h.Now().Sub(n.Latest) > visible {
+			h.Log.Warn("EC2 does not describe the instance of an old event", "instance", id, "event", n.Latest)
 			h.Count("UnknownInstances", 1)
 			continue
 		}
 		h.Log.Info("EC2 does not describe the instance yet, its messages go back to the queue", "instance", id)
-		b.failed = append(b.failed, n.messages...)
+		b.failed = append(b.failed, n.Messages...)
 	}
+	return nil
 }
 
-// unsure gives back the messages of instances whose owner is
-// unknown while the groups cannot be read.
-func (h handler) unsure(b *batch, ids []string) {
-	for _, id := range ids {
-		n, ok := b.launched[id]
-		if !ok {
-			continue // found beside the others: its own event comes
-		}
-		h.Log.Warn("whose the instance is cannot be told without its group, its messages go back to the queue", "instance", id, "group", n.group)
-		b.failed = append(b.failed, n.messages...)
-	}
+// unsure gives back the messages of instances whose cluster is unknown.
+func (h handler) unsure(_ context.Context, b *batch) error {
+	b.failed = append(b.failed, h.Unsure(b.launched, b.owned.Unsure)...)
+	return nil
 }
 
 // named counts those of the instances that the events themselves named: the
@@ -393,98 +358,42 @@ func (b batch) named(ids []string) int {
 // widen keeps, of the instances found by group, the young ones that were
 // not looked at: the rest of a burst whose events are still on their way. One
 // look serves them all, and theirs will find it done.
-func (h handler) widen(ctx context.Context, b *batch, instances *[]snapshot.Instance) error {
+func (h handler) widen(ctx context.Context, b *batch) error {
 	now := h.Now()
 	named := b.ids()
 	var others []string
-	for _, in := range *instances {
-		if !slices.Contains(named, in.ID) && now.Sub(in.Launched) < h.joinTime {
+	for _, in := range b.instances {
+		if !slices.Contains(named, in.ID) && now.Sub(in.Launched) < h.Config.JoinTime {
 			others = append(others, in.ID)
 		}
 	}
-	known := map[string]store.LaunchRecord{}
-	if len(others) > 0 {
-		var err error
-		if known, err = h.launches.GetLaunches(ctx, others); err != nil {
-			return fmt.Errorf("look up %d launches: %w", len(others), err)
-		}
-	}
-	*instances = slices.DeleteFunc(*instances, func(in snapshot.Instance) bool {
-		if slices.Contains(named, in.ID) {
-			return false
-		}
+	known, err := h.Recorded(ctx, others)
+	b.instances = slices.DeleteFunc(b.instances, func(in snapshot.Instance) bool {
 		_, seen := known[in.ID]
-		return seen || !slices.Contains(others, in.ID)
+		return !slices.Contains(named, in.ID) && (seen || !slices.Contains(others, in.ID))
 	})
-	return nil
+	return err
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Launches is what launch-watch remembers by.
-type Launches interface {
-	detect.Launches
-	detect.Times
-	RecordSamples(ctx context.Context, samples []snapshot.Sample) error
-}
-
 // Reader is how it finds instances, and whose they are.
 type Reader interface {
-	Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure)
+	detect.LaunchReader
 	FindTagged(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure)
-	Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure)
-	UserData(ctx context.Context, instances []snapshot.Instance) ([]snapshot.UserData, *snapshot.Failure)
 	// TemplateTags gives the tags that launch templates put on instances.
 	TemplateTags(ctx context.Context, refs []snapshot.TemplateRef) (map[snapshot.TemplateRef]map[string]string, *snapshot.Failure)
 	// Decode decodes the message of a call that was denied.
 	Decode(ctx context.Context, message string) snapshot.DecodedMessage
 }
 
-var (
-	_ Launches = (*store.Store)(nil)
+// Parts are what the handler is made of.
+type Parts = detect.LaunchParts[Reader]
 
-	_ detect.RefusedTable = (*store.Store)(nil)
-
-	_ Reader          = (*gather.Reader)(nil)
-	_ detect.Reader   = (*gather.Reader)(nil)
-	_ detect.Sender   = queue.Queues{}
-	_ detect.Reminder = queue.Queues{}
-)
-
-type handler struct {
-	detect.Detector
-	launches Launches
-	refused  detect.RefusedTable
-	reader   Reader
-	remind   detect.Reminder
-	joinTime time.Duration
-}
-
-// Parts are what the handler is made of. Build makes them of AWS; who looks at a
-// cluster with nothing deployed has a memory of its own (command/diagnose/look).
-type Parts struct {
-	Detector detect.Detector
-	Config   config.Config
-	Table    interface {
-		Launches
-		detect.RefusedTable
-	}
-	Reader Reader
-	Remind detect.Reminder
-}
+type handler struct{ Parts }
 
 // New makes the handler of its parts.
-func New(p Parts) lambda.Handler {
-	h := handler{
-		Detector: p.Detector,
-		launches: p.Table,
-		refused:  p.Table,
-		reader:   p.Reader,
-		remind:   p.Remind,
-		joinTime: p.Config.JoinTime,
-	}
-	return h.handle
-}
+func New(p Parts) lambda.Handler { return handler{p}.handle }
 
 // Build makes the handler of launch-watch from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
@@ -509,15 +418,15 @@ type clusterCase struct {
 	told      []snapshot.Activity // of those that failed
 	calls     []snapshot.RefusedLaunch
 	failed    []snapshot.Failure
-	news      map[string]news
+	news      detect.NewsByID
 	known     map[string]store.LaunchRecord
 }
 
-// cases sorts the batch by cluster.
-func (h handler) cases(b *batch, a detect.Assignment, groups []snapshot.Group, groupsUnread bool) map[string]clusterCase {
-	all := map[string]clusterCase{}
-	for name, list := range a.Clusters {
-		c := clusterCase{news: map[string]news{}, known: b.known}
+// byCluster sorts the batch by cluster.
+func (h handler) byCluster(_ context.Context, b *batch) error {
+	all, groups := b.cases, b.evidence.Groups
+	for name, list := range b.owned.Clusters {
+		c := clusterCase{news: detect.NewsByID{}, known: b.known}
 		for _, in := range list {
 			c.instances = append(c.instances, detect.Recall(in, b.known[in.ID]))
 			n, ok := b.launched[in.ID]
@@ -525,17 +434,15 @@ func (h handler) cases(b *batch, a detect.Assignment, groups []snapshot.Group, g
 				n = b.ended[in.ID]
 			}
 			c.news[in.ID] = n
-			if n.account != "" {
-				c.account = n.account
-			}
+			c.account = cmp.Or(n.Account, c.account)
 		}
 		all[name] = c
 	}
 	for _, id := range sortedKeys(b.failures) {
 		f := b.failures[id]
 		i := slices.IndexFunc(groups, func(g snapshot.Group) bool { return g.Name == f.Group })
-		if i < 0 && groupsUnread {
-			h.Log.Warn("whose the failed launch is cannot be told without its group, its message goes back to the queue", "group", f.Group)
+		if i < 0 && b.evidence.GroupsUnread {
+			h.Log.Warn("could not determine owning cluster of a failed launch", "group", f.Group, "reason", "Auto Scaling groups unavailable", "action", "returned to queue")
 			b.failed = append(b.failed, f.message)
 			continue
 		}
@@ -567,7 +474,7 @@ func (h handler) cases(b *batch, a detect.Assignment, groups []snapshot.Group, g
 		}
 		all[name] = c
 	}
-	return all
+	return nil
 }
 
 // query adds to a query what the look at the cluster is about.
@@ -608,9 +515,9 @@ func refusedIn(calls []snapshot.RefusedLaunch) []string {
 func (c clusterCase) record(cluster string, in snapshot.Instance, learned detect.Learned) store.LaunchRecord {
 	l, ok := c.known[in.ID]
 	if !ok {
-		l = detect.Fresh(cluster, in, c.news[in.ID].clock, learned)
+		l = detect.Fresh(cluster, in, c.news[in.ID].Clock, learned)
 	}
-	if facts := c.news[in.ID].facts; facts != (outcome.Facts{}) {
+	if facts := c.news[in.ID].Facts; facts != (outcome.Facts{}) {
 		l.Learn(facts)
 	}
 	return l
@@ -643,20 +550,20 @@ func (h handler) notices(ctx context.Context, b *batch) error {
 		n := b.noticed[id]
 		l, known := b.known[id]
 		switch {
-		case known && l.Status == outcome.Joined && n.latest.Sub(l.Ready) > snapshot.LostWithin:
+		case known && l.Status == outcome.Joined && n.Latest.Sub(l.Ready) > snapshot.LostWithin:
 			ignored++
 		case known:
-			if err := h.learn(ctx, l, n.facts); err != nil {
+			if err := h.learn(ctx, l, n.Facts); err != nil {
 				return err
 			}
-			l.Learn(n.facts)
+			l.Learn(n.Facts)
 			b.known[id] = l
 		default:
 			launched, told := b.launched[id]
-			launched.facts = n.facts
-			launched.messages = append(launched.messages, n.messages...)
+			launched.Facts = n.Facts
+			launched.Messages = append(launched.Messages, n.Messages...)
 			if !told {
-				launched.account, launched.latest, launched.early = n.account, n.latest, true
+				launched.Account, launched.Latest, launched.Early = n.Account, n.Latest, true
 			}
 			b.launched[id] = launched
 		}
@@ -669,7 +576,7 @@ func (h handler) notices(ctx context.Context, b *batch) error {
 // say. Whether one had been a node join-check sees.
 func (h handler) ends(ctx context.Context, b *batch) error {
 	for _, id := range sortedKeys(b.ended) {
-		l, over := b.known[id], outcome.Facts{Over: b.ended[id].latest}
+		l, over := b.known[id], outcome.Facts{Over: b.ended[id].Latest}
 		if err := h.learn(ctx, l, over); err != nil {
 			return err
 		}
@@ -681,10 +588,10 @@ func (h handler) ends(ctx context.Context, b *batch) error {
 
 // young sets aside the instances of notices that are no launches any more: old
 // nodes that were there before Rollcall, and others' instances.
-func (h handler) young(b *batch, found []snapshot.Instance) []snapshot.Instance {
+func (h handler) young(_ context.Context, b *batch) error {
 	ignored := 0
-	found = slices.DeleteFunc(found, func(in snapshot.Instance) bool {
-		if n, ok := b.launched[in.ID]; !ok || !n.early || h.Now().Sub(in.Launched) <= outcome.Longest {
+	b.instances = slices.DeleteFunc(b.instances, func(in snapshot.Instance) bool {
+		if n, ok := b.launched[in.ID]; !ok || !n.Early || h.Now().Sub(in.Launched) <= outcome.Longest {
 			return false
 		}
 		delete(b.launched, in.ID)
@@ -692,25 +599,25 @@ func (h handler) young(b *batch, found []snapshot.Instance) []snapshot.Instance 
 		return true
 	})
 	h.Count("NoticesIgnored", ignored)
-	return found
+	return nil
 }
 
 // lose takes down the ends of nodes that had joined, with EC2's reason, and
 // sets the instances aside: they are not waited for.
-func (h handler) lose(ctx context.Context, b *batch, found []snapshot.Instance) ([]snapshot.Instance, error) {
+func (h handler) lose(ctx context.Context, b *batch) error {
 	for _, id := range sortedKeys(b.lost) {
-		end := outcome.Facts{Ended: b.lost[id].latest}
-		if i := slices.IndexFunc(found, func(in snapshot.Instance) bool { return in.ID == id }); i >= 0 {
-			r := found[i].StateReason
+		end := outcome.Facts{Ended: b.lost[id].Latest}
+		if i := slices.IndexFunc(b.instances, func(in snapshot.Instance) bool { return in.ID == id }); i >= 0 {
+			r := b.instances[i].StateReason
 			end = outcome.Merge(end, outcome.Facts{Ended: r.When, Reason: outcome.EndReason{Code: r.Code, Message: r.Message}})
-			found = slices.Delete(found, i, i+1)
+			b.instances = slices.Delete(b.instances, i, i+1)
 		}
 		if err := h.learn(ctx, b.known[id], end); err != nil {
-			return nil, err
+			return err
 		}
 		h.Count("LostNodes", 1)
 	}
-	return found, nil
+	return nil
 }
 
 // learn adds facts to a record.
@@ -718,7 +625,7 @@ func (h handler) learn(ctx context.Context, l store.LaunchRecord, facts outcome.
 	if !l.Learn(facts) {
 		return nil
 	}
-	if err := h.SaveLaunch(ctx, h.launches, true, l); err != nil {
+	if err := h.SaveLaunch(ctx, h.Table, true, l); err != nil {
 		return fmt.Errorf("record what is known of %s: %w", l.ID(), err)
 	}
 	return nil
@@ -742,7 +649,7 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, c clusterCase
 		g.Go(func() error {
 			r := c.record(s.Cluster.Name, c.instances[i], learned)
 			detect.RecordSubnetAndCNI(s, &r)
-			created, err := h.launches.CreateLaunch(ctx, r)
+			created, err := h.Table.CreateLaunch(ctx, r)
 			if err != nil {
 				return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
 			}
@@ -753,7 +660,7 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, c clusterCase
 		})
 	}
 	failed := g.Wait()
-	asked, err := reminders.Send(ctx, h.remind, s.Time)
+	asked, err := reminders.Send(ctx, h.Remind, s.Time)
 	h.Count("Launches", asked)
 	return errors.Join(failed, err)
 }
@@ -764,14 +671,14 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, c clusterCase
 func (h handler) remindAgain(ctx context.Context, b *batch) error {
 	var ids []string
 	for _, id := range sortedKeys(b.launched) {
-		if l, known := b.known[id]; known && b.launched[id].again && l.Status == outcome.Waiting && l.Looks == 0 {
+		if l, known := b.known[id]; known && b.launched[id].Again && l.Status == outcome.Waiting && l.Looks == 0 {
 			ids = append(ids, id)
 		}
 	}
 	if len(ids) == 0 {
 		return nil
 	}
-	return h.remind.LookAgain(ctx, ids, h.Now(), detect.Soon)
+	return h.Remind.LookAgain(ctx, ids, h.Now(), detect.Soon)
 }
 
 // recordRefused records the launches that came to nothing, each once: by its
@@ -796,7 +703,7 @@ func (h handler) recordRefused(ctx context.Context, s *snapshot.Snapshot, c clus
 			continue
 		}
 		detect.RecordSubnetAndCNI(s, &l)
-		if _, err := h.launches.CreateLaunch(ctx, l); err != nil {
+		if _, err := h.Table.CreateLaunch(ctx, l); err != nil {
 			return fmt.Errorf("record the refused launch %s: %w", l.Activity, err)
 		}
 	}
@@ -815,7 +722,7 @@ func (h handler) drop(m detect.Message) {
 
 // refusedCalls sorts the refused calls by cluster: as the request's tags name it,
 // else as its launch template's do.
-func (h handler) refusedCalls(ctx context.Context, b *batch, cases map[string]clusterCase) {
+func (h handler) refusedCalls(ctx context.Context, b *batch) error {
 	var templates []snapshot.TemplateRef
 	for _, m := range b.refused {
 		ref := template(m.Refusal)
@@ -823,14 +730,13 @@ func (h handler) refusedCalls(ctx context.Context, b *batch, cases map[string]cl
 			templates = append(templates, ref)
 		}
 	}
-	tags, failed := h.reader.TemplateTags(ctx, templates)
+	tags, failed := h.Reader.TemplateTags(ctx, templates)
 	for _, m := range b.refused {
 		of := m.Refusal.Tags
 		cluster, told := gather.ClusterOf(of)
 		if !told {
 			if failed != nil {
-				h.Log.Warn("whose the refused launch is cannot be told without its launch template, its message goes back to the queue",
-					"template", m.Refusal.Template, "call", failed.Call, "reason", failed.Reason)
+				h.Log.Warn("could not determine owning cluster of a refused launch", "template", m.Refusal.Template, "call", failed.Call, "reason", failed.Reason, "action", "returned to queue")
 				b.failed = append(b.failed, m.Receipt)
 				continue
 			}
@@ -842,11 +748,12 @@ func (h handler) refusedCalls(ctx context.Context, b *batch, cases map[string]cl
 			continue
 		}
 		h.Count("RefusedLaunchCalls", 1)
-		c := cases[cluster]
+		c := b.cases[cluster]
 		c.account = cmp.Or(c.account, m.Account)
 		c.calls = append(c.calls, detect.RefusedCall(m.Trigger, of))
-		cases[cluster] = c
+		b.cases[cluster] = c
 	}
+	return nil
 }
 
 // template is the one that a call names, by its id or its name.
@@ -865,7 +772,7 @@ func (h handler) runs(ctx context.Context, cluster string, c clusterCase) (*dete
 	if len(c.calls) == 0 && !ungrouped {
 		return detect.NewRuns(nil), nil
 	}
-	records, err := h.refused.RefusedLaunches(ctx, cluster)
+	records, err := h.Table.RefusedLaunches(ctx, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("look up the refused launches: %w", err)
 	}
@@ -873,14 +780,14 @@ func (h handler) runs(ctx context.Context, cluster string, c clusterCase) (*dete
 	for _, call := range c.calls {
 		runs.Take(cluster, call)
 	}
-	runs.Decode(func(message string) snapshot.DecodedMessage { return h.reader.Decode(ctx, message) })
+	runs.Decode(func(message string) snapshot.DecodedMessage { return h.Reader.Decode(ctx, message) })
 	runs.Started(c.instances)
 	if !runs.Began(h.Now()) {
 		return runs, nil
 	}
 	// CloudTrail is minutes late: the pool may have got an instance meanwhile, which
 	// others have told of.
-	found, failed := h.reader.FindTagged(ctx, cluster)
+	found, failed := h.Reader.FindTagged(ctx, cluster)
 	if failed != nil {
 		h.Log.WarnContext(ctx, "whether instances came since is not known", "cluster", cluster, "call", failed.Call, "reason", failed.Reason)
 	}
@@ -890,30 +797,27 @@ func (h handler) runs(ctx context.Context, cluster string, c clusterCase) (*dete
 
 // saveRuns remembers them.
 func (h handler) saveRuns(ctx context.Context, cluster string, c clusterCase, runs *detect.Runs) error {
-	return h.SaveRuns(ctx, h.refused, runs, func(ctx context.Context) (*detect.Runs, error) { return h.runs(ctx, cluster, c) })
+	return h.SaveRuns(ctx, h.Table, runs, func(ctx context.Context) (*detect.Runs, error) { return h.runs(ctx, cluster, c) })
 }
 
 // namedByUserData asks the user data of launched instances that carry no cluster's tag,
 // and whose group carries none, which cluster they are for: a node without its
 // tags is a fault that is otherwise never seen (instance/cluster-tag). What
 // cannot be read is left as it is: unowned.
-func (h handler) namedByUserData(ctx context.Context, b *batch, instances []snapshot.Instance, groups []snapshot.Group, foreign []string) map[string]string {
-	strangers := slices.DeleteFunc(slices.Clone(instances), func(in snapshot.Instance) bool {
+func (h handler) namedByUserData(ctx context.Context, b *batch) map[string]string {
+	strangers := slices.DeleteFunc(slices.Clone(b.instances), func(in snapshot.Instance) bool {
 		_, launched := b.launched[in.ID]
 		_, tagged := gather.ClusterOf(in.Tags)
-		return !launched || tagged || in.Ended() || !slices.Contains(foreign, in.ID) ||
-			slices.ContainsFunc(groups, func(g snapshot.Group) bool {
+		return !launched || tagged || in.Ended() || !slices.Contains(b.owned.Foreign, in.ID) ||
+			slices.ContainsFunc(b.evidence.Groups, func(g snapshot.Group) bool {
 				_, tagged := gather.ClusterOf(g.Tags)
 				return tagged && g.Name == detect.GroupOf(in)
 			})
 	})
-	if len(strangers) == 0 {
-		return nil
-	}
-	data, failed := h.reader.UserData(ctx, strangers)
+	named, failed := h.NamedByUserData(ctx, strangers)
 	if failed != nil {
 		h.Log.WarnContext(ctx, "could not read the user data of instances without tags", "instances", len(strangers), "call", failed.Call, "reason", failed.Reason)
 		return nil
 	}
-	return detect.NamedByUserData(data)
+	return named
 }
