@@ -599,22 +599,17 @@ func Launch(in snapshot.Instance, started time.Time) outcome.Launch {
 	}
 }
 
-// Fresh is a new record of a launch. It began when EC2
-// says, or earlier where an event knows better.
+// Fresh is a new record of a launch, with what the instance was started with. It began
+// when EC2 says, or earlier where an event knows better.
 func Fresh(cluster string, in snapshot.Instance, clock time.Time, learned Learned) store.LaunchRecord {
 	started := in.Launched
 	if started.IsZero() || !clock.IsZero() && clock.Before(started) {
 		started = clock
 	}
-	return Record(cluster, in, Launch(in, started), learned.Allow(in.Owner()))
-}
-
-// Record is a launch as it is remembered, with what the instance was started
-// with.
-func Record(cluster string, in snapshot.Instance, l outcome.Launch, allowed outcome.Allowance) store.LaunchRecord {
+	allowed := learned.Allow(in.Owner())
 	return store.LaunchRecord{
-		Launch: l, Cluster: cluster, Spot: in.Spot,
-		Due: l.Started.Add(allowed.For), Usual: allowed.Usual, Samples: allowed.Samples,
+		Launch: Launch(in, started), Cluster: cluster, Spot: in.Spot,
+		Due: started.Add(allowed.For), Usual: allowed.Usual, Samples: allowed.Samples,
 		Machine: machine(in),
 	}
 }

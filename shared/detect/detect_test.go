@@ -502,7 +502,7 @@ func TestRecord(t *testing.T) {
 		Template: snapshot.TemplateRef{ID: "lt-a", Version: "3"}, Metadata: snapshot.Metadata{Endpoint: "enabled", HopLimit: 2},
 		Tags: map[string]string{groupTag: "asg", nodegroupTag: "workers", "team": "somebody's business"},
 	}
-	l := Launch(in, began)
+	in.Launched = began
 	want := store.LaunchRecord{
 		Launch:  outcome.Launch{Instance: "i-1", Nodegroup: "workers", Group: "asg", Subnet: "subnet-a", Zone: "us-west-2a", Type: "m5.large", Started: began, Status: outcome.Waiting},
 		Cluster: "prod",
@@ -513,7 +513,7 @@ func TestRecord(t *testing.T) {
 			Metadata: "enabled", HopLimit: 2, Tags: map[string]string{groupTag: "asg", nodegroupTag: "workers"},
 		},
 	}
-	if diff := cmp.Diff(want, Record("prod", in, l, outcome.Allowance{For: 5 * time.Minute}), cmpopts.EquateComparable(netip.Addr{})); diff != "" {
+	if diff := cmp.Diff(want, Fresh("prod", in, began, Learned{Setting: 5 * time.Minute}), cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
 }
@@ -543,7 +543,7 @@ func TestRecallTheMachine(t *testing.T) {
 		Template: snapshot.TemplateRef{ID: "lt-a", Version: "3"}, Metadata: snapshot.Metadata{Endpoint: "disabled", HopLimit: 1},
 		Tags: map[string]string{"eks:cluster-name": "prod", "eks:nodegroup-name": "workers"},
 	}
-	record := Record("prod", in, Launch(in, began), outcome.Allowance{For: time.Minute})
+	record := Fresh("prod", in, began, Learned{Setting: time.Minute})
 	ended := snapshot.Instance{ID: "i-1", State: "terminated", AMI: "ami-still-told", Tags: map[string]string{"eks:nodegroup-name": "renamed"}}
 	want := in
 	want.State, want.AMI = "terminated", "ami-still-told"
@@ -728,8 +728,11 @@ func TestSaveLaunch(t *testing.T) {
 		"it expired meanwhile":               {true, contested{others: 1}, 1, false, false, true},
 		"somebody else knows all that":       {true, contested{have: &mine, others: 1}, 1, false, false, true},
 	} {
-		s, table := newStand(), test.table
-		err := s.SaveLaunch(t.Context(), &table, test.recorded, mine)
+		s, table, mine := newStand(), test.table, mine
+		if !test.recorded {
+			mine.Version = 0
+		}
+		err := s.SaveLaunch(t.Context(), &table, mine)
 		if lost := new(LostRaces); errors.As(err, &lost) != test.fails || err != nil && !test.fails {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -114,12 +114,12 @@ func (e *LostRaces) Error() string {
 	return fmt.Sprintf("record what is known of %s: somebody else wrote it %d times", e.ID, races)
 }
 
-// SaveLaunch writes a launch. Over a record that another invocation has written
+// SaveLaunch writes a launch, over its record if it was read from one. Over a record that another invocation has written
 // meanwhile what is known is added: facts only add up. A record that has expired
 // is not written anew. The error is *LostRaces where it could not be written
 // for others' writes.
-func (d Detector) SaveLaunch(ctx context.Context, table Launches, recorded bool, l store.LaunchRecord) error {
-	if !recorded {
+func (d Detector) SaveLaunch(ctx context.Context, table Launches, l store.LaunchRecord) error {
+	if !l.Recorded() {
 		created, err := table.CreateLaunch(ctx, l)
 		if err != nil || created {
 			return err

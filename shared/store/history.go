@@ -251,6 +251,9 @@ func (l LaunchRecord) ID() string {
 	return l.Activity
 }
 
+// Recorded reports whether it was read from the table.
+func (l LaunchRecord) Recorded() bool { return l.Version > 0 }
+
 // Known are the facts of a launch.
 func (l LaunchRecord) Known() outcome.Facts {
 	return outcome.Facts{
@@ -543,7 +546,7 @@ func (s *Store) CreateLaunch(ctx context.Context, l LaunchRecord) (created bool,
 // SaveLaunch writes a launch over the version that was read. It fails with
 // *Conflict if that version is not the newest any more.
 func (s *Store) SaveLaunch(ctx context.Context, l LaunchRecord) error {
-	if l.Version == 0 {
+	if !l.Recorded() {
 		return fmt.Errorf("save the launch of %s: it was never read", l.ID())
 	}
 	return s.putLaunch(ctx, l)

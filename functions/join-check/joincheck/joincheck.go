@@ -221,7 +221,7 @@ func (h handler) addRecords(ctx context.Context, entries []entry, about []string
 	}
 	for _, e := range entries {
 		if l, ok := known[e.launch.Instance]; ok && e.unsure {
-			e.launch, e.recorded = l, true
+			e.launch = l
 			if losing(l, e.instance) {
 				lost = append(lost, e)
 			}
@@ -585,13 +585,13 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, d diagnosis.D
 		g.Go(func() error {
 			l := e.launch
 			waits := v.Status == outcome.Waiting
-			if !waits || !e.recorded {
+			if !waits || !l.Recorded() {
 				l.Status = v.Status
 				l.Looks++
 				detect.RecordSubnetAndCNI(s, &l)
 				detect.KeepClaim(s, &l)
 				l.Learn(known(e, v, s, why[l.Instance]))
-				if err := h.save(ctx, e.recorded, l); err != nil {
+				if err := h.save(ctx, l); err != nil {
 					return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
 				}
 				if v.Status.Final() && !e.launch.Status.Final() {
@@ -600,7 +600,7 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, d diagnosis.D
 			}
 			// The sweep looks again at those that missed it, and leaves those
 			// that wait to the message that they have.
-			if waits && (!e.recorded || !r.sweep && e.reminded) {
+			if waits && (!e.launch.Recorded() || !r.sweep && e.reminded) {
 				reminders.Add(l.Instance, l.Due, s.Time)
 			}
 			return nil
@@ -623,8 +623,8 @@ func (h handler) logEnd(ctx context.Context, cluster string, l store.LaunchRecor
 
 // save writes a launch. Where others write it each time the next look will
 // agree: the launch is open, or its end is known.
-func (h handler) save(ctx context.Context, recorded bool, l store.LaunchRecord) error {
-	err := h.SaveLaunch(ctx, h.Table, recorded, l)
+func (h handler) save(ctx context.Context, l store.LaunchRecord) error {
+	err := h.SaveLaunch(ctx, h.Table, l)
 	if lost := new(detect.LostRaces); errors.As(err, &lost) {
 		return nil
 	}
@@ -662,7 +662,7 @@ func (h handler) recordLost(ctx context.Context, s *snapshot.Snapshot, lost []en
 				f.Ended = s.Time
 			}
 			l.Learn(f)
-			if err := h.save(ctx, true, l); err != nil {
+			if err := h.save(ctx, l); err != nil {
 				return fmt.Errorf("record the end of %s: %w", l.Instance, err)
 			}
 			return nil
@@ -702,7 +702,7 @@ func (h handler) recordRefused(ctx context.Context, s *snapshot.Snapshot, r roll
 			detect.RecordSubnetAndCNI(s, &l)
 			h.Count("RefusedLaunches", 1)
 		}
-		if err := h.save(ctx, recorded, l); err != nil {
+		if err := h.save(ctx, l); err != nil {
 			return fmt.Errorf("record the refused launch %s: %w", l.ID(), err)
 		}
 	}

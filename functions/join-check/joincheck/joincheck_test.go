@@ -641,7 +641,7 @@ func TestLostRace(t *testing.T) {
 	h := handler{Parts{Table: table, Detector: detect.Detector{Count: func(name string, n int) { counts[name] += n }}}}
 	mine := store.LaunchRecord{Launch: outcome.Launch{Instance: "i-1", Status: outcome.Missed}, Version: 1}
 	mine.Learn(outcome.Facts{Missed: time.Unix(200, 0)})
-	if err := h.save(t.Context(), true, mine); err != nil || counts["LostRaces"] != 1 {
+	if err := h.save(t.Context(), mine); err != nil || counts["LostRaces"] != 1 {
 		t.Errorf("error %v, counts %v; want one lost race and no error", err, counts)
 	}
 	if got := table.have; got.Noticed.IsZero() || got.Missed.IsZero() || got.Status != outcome.Missed || got.Version != 3 {

@@ -241,8 +241,7 @@ type roll struct {
 
 // entry is one launch.
 type entry struct {
-	launch   store.LaunchRecord
-	recorded bool
+	launch store.LaunchRecord
 	// unsure: whether it is recorded has not been looked up.
 	unsure bool
 	// silent ones are looked at and not called: they are not waited for any
@@ -278,7 +277,7 @@ func (b batch) rolls(a detect.Assignment, known map[string]store.LaunchRecord, i
 				l = detect.Fresh(cluster, in, b.launched[in.ID].Clock, learned[cluster])
 			}
 			in = detect.Recall(in, l)
-			add(cluster, entry{launch: l, recorded: recorded, instance: &in}, b.launched[in.ID])
+			add(cluster, entry{launch: l, instance: &in}, b.launched[in.ID])
 		}
 	}
 	for _, id := range ids {
@@ -286,7 +285,7 @@ func (b batch) rolls(a detect.Assignment, known map[string]store.LaunchRecord, i
 		switch {
 		case found[id]:
 		case recorded:
-			add(l.Cluster, entry{launch: l, recorded: true}, b.launched[id])
+			add(l.Cluster, entry{launch: l}, b.launched[id])
 		default:
 			unknown = append(unknown, id)
 		}
@@ -306,7 +305,7 @@ func scope(r roll, verdicts []outcome.Verdict, starving []string) snapshot.Scope
 			continue
 		case e.silent && e.instance != nil && e.instance.Ended():
 			continue
-		case e.silent, v == outcome.Missed, v == outcome.Gone, v == outcome.GivenUp, v == outcome.Waiting && !e.recorded:
+		case e.silent, v == outcome.Missed, v == outcome.Gone, v == outcome.GivenUp, v == outcome.Waiting && !e.launch.Recorded():
 		default:
 			continue
 		}
@@ -528,14 +527,14 @@ func sweepEntries(cluster string, instances []snapshot.Instance, open map[string
 		seen[in.ID] = true
 		if l, ok := open[in.ID]; ok {
 			in = detect.Recall(in, l)
-			entries = append(entries, entry{launch: l, recorded: true, instance: &in})
+			entries = append(entries, entry{launch: l, instance: &in})
 			continue
 		}
 		entries = append(entries, entry{launch: detect.Fresh(cluster, in, in.Launched, learned), unsure: true, instance: &in})
 	}
 	for id, l := range open {
 		if !seen[id] {
-			entries = append(entries, entry{launch: l, recorded: true})
+			entries = append(entries, entry{launch: l})
 		}
 	}
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.launch.Instance, b.launch.Instance) })

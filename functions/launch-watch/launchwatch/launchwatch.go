@@ -206,7 +206,7 @@ type batch struct {
 	// noticed are instances of which EC2 says beforehand that it ends them.
 	noticed detect.NewsByID
 	// failures are launches without an instance, by activity.
-	failures map[string]failure
+	failures map[string]detect.Message
 	// refused are calls for instances without a group.
 	refused []detect.Message
 	// failed are messages to give back.
@@ -224,19 +224,13 @@ type batch struct {
 	cases        map[string]clusterCase
 }
 
-// failure is a launch that came to nothing, as its event tells it.
-type failure struct {
-	event.Trigger
-	message string
-}
-
 func (b batch) empty() bool {
 	return len(b.launched)+len(b.ended)+len(b.lost)+len(b.failures)+len(b.refused) == 0
 }
 
 // sort reads the messages. Several events of one instance are one launch.
 func (h handler) sort(messages []inbox.Message) batch {
-	b := batch{launched: detect.NewsByID{}, ended: detect.NewsByID{}, lost: detect.NewsByID{}, noticed: detect.NewsByID{}, failures: map[string]failure{}, cases: map[string]clusterCase{}}
+	b := batch{launched: detect.NewsByID{}, ended: detect.NewsByID{}, lost: detect.NewsByID{}, noticed: detect.NewsByID{}, failures: map[string]detect.Message{}, cases: map[string]clusterCase{}}
 	var list []detect.Message
 	list, b.failed = h.Messages(messages)
 	for _, m := range list {
@@ -251,7 +245,7 @@ func (h handler) sort(messages []inbox.Message) batch {
 			h.Log.Info("launch into a warm pool: not expected to join", "event", m.ID, "instance", m.Instance, "group", m.Group)
 			h.Count("WarmPoolInstances", 1)
 		case m.Kind == event.LaunchFailed:
-			b.failures[m.Activity+m.Instance] = failure{m.Trigger, m.Receipt}
+			b.failures[m.Activity+m.Instance] = m
 		case m.Kind == event.InstanceEnded:
 			b.ended.Add(m)
 		case m.Kind == event.LaunchStarted, m.Kind == event.LaunchSucceeded, m.Kind == event.InstanceRunning:
@@ -443,7 +437,7 @@ func (h handler) byCluster(_ context.Context, b *batch) error {
 		i := slices.IndexFunc(groups, func(g snapshot.Group) bool { return g.Name == f.Group })
 		if i < 0 && b.evidence.GroupsUnread {
 			h.Log.Warn("could not determine owning cluster of a failed launch", "group", f.Group, "reason", "Auto Scaling groups unavailable", "action", "returned to queue")
-			b.failed = append(b.failed, f.message)
+			b.failed = append(b.failed, f.Receipt)
 			continue
 		}
 		cluster, ok := "", false
@@ -625,7 +619,7 @@ func (h handler) learn(ctx context.Context, l store.LaunchRecord, facts outcome.
 	if !l.Learn(facts) {
 		return nil
 	}
-	if err := h.SaveLaunch(ctx, h.Table, true, l); err != nil {
+	if err := h.SaveLaunch(ctx, h.Table, l); err != nil {
 		return fmt.Errorf("record what is known of %s: %w", l.ID(), err)
 	}
 	return nil

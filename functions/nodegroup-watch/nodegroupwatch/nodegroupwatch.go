@@ -470,7 +470,7 @@ func (h handler) readLaunches(ctx context.Context, s *snapshot.Snapshot, q gathe
 		}
 		l, ok := known[in.ID]
 		if !ok {
-			l = detect.Record(s.Cluster.Name, in, detect.Launch(in, in.Launched), outcome.Allowance{For: h.joinTime})
+			l = detect.Fresh(s.Cluster.Name, in, in.Launched, detect.Learned{Setting: h.joinTime})
 			if !s.Time.Before(l.Due) {
 				l.Status = outcome.Missed
 			}
