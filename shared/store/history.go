@@ -234,13 +234,11 @@ func (s *Store) JoinTimes(ctx context.Context, cluster string) (map[string]JoinT
 // SaveJoinTimes writes a nodegroup's join times over the version that was read.
 // It fails with *Conflict if that version is not the newest any more.
 func (s *Store) SaveJoinTimes(ctx context.Context, cluster string, t JoinTimes) error {
-	over := t.Version
-	t.Version++
-	return s.t.Put(ctx, table.Item{
+	_, err := table.Save(ctx, s.t, table.Item{
 		PK: s.t.Key(joinTimePrefix, cluster), SK: t.Nodegroup,
-		Kind: "join times", Format: joinTimesFormat, Version: t.Version, Body: t,
-		Expires: s.t.Now().Add(keepJoinTimes),
-	}, over)
+		Kind: "join times", Format: joinTimesFormat, Expires: s.t.Now().Add(keepJoinTimes),
+	}, &t, &t.Version)
+	return err
 }
 
 // ID is the instance, or the scaling activity of a launch without one.
@@ -535,12 +533,7 @@ func (s *Store) openLaunches(ctx context.Context, cluster string) ([]LaunchRecor
 // or sweep brought it first.
 func (s *Store) CreateLaunch(ctx context.Context, l LaunchRecord) (created bool, err error) {
 	l.Version = 0
-	err = s.putLaunch(ctx, l)
-	var exists *Conflict
-	if errors.As(err, &exists) {
-		return false, nil
-	}
-	return err == nil, err
+	return table.Created(s.putLaunch(ctx, l))
 }
 
 // SaveLaunch writes a launch over the version that was read. It fails with
@@ -553,12 +546,9 @@ func (s *Store) SaveLaunch(ctx context.Context, l LaunchRecord) error {
 }
 
 func (s *Store) putLaunch(ctx context.Context, l LaunchRecord) error {
-	over := l.Version
-	l.Version++
 	it := table.Item{
 		PK: s.t.Key(launchPrefix, l.ID()), SK: launchSort,
-		Kind: "launch", Format: LaunchFormat, Version: l.Version, Body: l,
-		Expires: l.Started.Add(keepLaunches),
+		Kind: "launch", Format: LaunchFormat, Expires: l.Started.Add(keepLaunches),
 	}
 	if !l.Status.Final() {
 		it.Open, it.Started = s.t.Spoke.Qualify(l.Cluster), l.Started
@@ -570,7 +560,8 @@ func (s *Store) putLaunch(ctx context.Context, l LaunchRecord) error {
 		}
 		it.Day, it.Began, it.Past = dayOf(s.t.Spoke.Qualify(l.Cluster), l.Started), l.Started, past
 	}
-	return s.t.Put(ctx, it, over)
+	_, err := table.Save(ctx, s.t, it, &l, &l.Version)
+	return err
 }
 
 // nodegroupPrefix begins the partition keys of nodegroups' records.
@@ -592,19 +583,11 @@ func (s *Store) Nodegroups(ctx context.Context, cluster string) (map[string]node
 // gives it with its new version. It fails with *Conflict if that version is not
 // the newest any more.
 func (s *Store) SaveNodegroup(ctx context.Context, r nodegroup.Record) (nodegroup.Record, error) {
-	over := r.Version
-	r.Version++
-	it := table.Item{
-		PK: s.t.Key(nodegroupPrefix, r.Cluster), SK: r.Nodegroup,
-		Kind: "nodegroup", Format: r.Format, Version: r.Version, Body: r,
-	}
+	it := table.Item{PK: s.t.Key(nodegroupPrefix, r.Cluster), SK: r.Nodegroup, Kind: "nodegroup", Format: r.Format}
 	if r.Status == nodegroup.Deleted {
 		it.Expires = r.Seen.Add(keepDeleted)
 	}
-	if err := s.t.Put(ctx, it, over); err != nil {
-		return nodegroup.Record{}, err
-	}
-	return r, nil
+	return table.Save(ctx, s.t, it, &r, &r.Version)
 }
 
 // RecordNodegroups lets a function write nodegroups' records and nothing else.

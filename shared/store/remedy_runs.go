@@ -65,17 +65,10 @@ func (s *Store) SaveRun(ctx context.Context, d remedy.Run) (remedy.Run, error) {
 	if !s.t.Spoke.Hub() && (d.Plan.Account != s.t.Spoke.Account || d.Plan.Region != s.t.Spoke.Region) {
 		return remedy.Run{}, fmt.Errorf("write the run %s of %s in %s: %w", d.ID, d.Plan.Account, d.Plan.Region, table.ErrForeign)
 	}
-	over := d.Version
-	d.Version++
 	d.Format = max(d.Format, remedy.Format)
-	err := s.t.Put(ctx, table.Item{
-		PK: s.t.Key(runPrefix, d.Plan.Cluster), SK: d.ID, Kind: "deed", Format: d.Format, Version: d.Version, Body: d,
-		Expires: d.Began.Add(table.KeepAudits),
-	}, over)
-	if err != nil {
-		return remedy.Run{}, err
-	}
-	return d, nil
+	return table.Save(ctx, s.t, table.Item{
+		PK: s.t.Key(runPrefix, d.Plan.Cluster), SK: d.ID, Kind: "deed", Format: d.Format, Expires: d.Began.Add(table.KeepAudits),
+	}, &d, &d.Version)
 }
 
 // Runs reads all runs in a cluster, by their ids.
@@ -162,12 +155,10 @@ func (s *Store) CountRun(ctx context.Context, d remedy.Run, most int) (room time
 		if room := l.room(things, most); !room.IsZero() {
 			return room, nil
 		}
-		over := l.Version
-		l.Version++
 		l.Runs = append(l.Runs, recentRun{ID: d.ID, At: d.Began, Things: things})
-		err = s.t.Put(ctx, table.Item{
-			PK: s.t.Key(runLimitPrefix, d.Plan.Cluster), SK: string(d.Plan.Remedy), Kind: "count of runs", Format: lateFormat, Version: l.Version, Body: l,
-		}, over)
+		_, err = table.Save(ctx, s.t, table.Item{
+			PK: s.t.Key(runLimitPrefix, d.Plan.Cluster), SK: string(d.Plan.Remedy), Kind: "count of runs", Format: lateFormat,
+		}, &l, &l.Version)
 		var taken *Conflict
 		if !errors.As(err, &taken) {
 			return time.Time{}, err
@@ -215,12 +206,11 @@ func (s *Store) RefusedLaunches(ctx context.Context, cluster string) ([]RefusedR
 // SaveRefusedLaunch writes a record over the version that was read, 0 for none, and
 // fails with *Conflict if that is not the newest any more.
 func (s *Store) SaveRefusedLaunch(ctx context.Context, r RefusedRecord) error {
-	over := r.Version
-	r.Version++
-	return s.t.Put(ctx, table.Item{
+	_, err := table.Save(ctx, s.t, table.Item{
 		PK: s.t.Key(refusedPrefix, r.Cluster), SK: strings.Join([]string{r.Launcher, string(r.Class)}, "#"),
-		Kind: "refused launch", Format: RefusedFormat, Version: r.Version, Body: r, Expires: r.Last.Add(keepRefused),
-	}, over)
+		Kind: "refused launch", Format: RefusedFormat, Expires: r.Last.Add(keepRefused),
+	}, &r, &r.Version)
+	return err
 }
 
 // ReadRefusedLaunches is what reading them needs.
@@ -266,16 +256,9 @@ func (s *Store) ForgetSighting(ctx context.Context, vpc string, x leak.Sighting)
 }
 
 func (s *Store) saveSighting(ctx context.Context, vpc string, x leak.Sighting, expires time.Time) (leak.Sighting, error) {
-	over := x.Version
-	x.Version++
-	err := s.t.Put(ctx, table.Item{
-		PK: s.t.Key(sightingPrefix, vpc), SK: x.Interface,
-		Kind: "sighting", Format: sightingFormat, Version: x.Version, Body: x, Expires: expires,
-	}, over)
-	if err != nil {
-		return leak.Sighting{}, err
-	}
-	return x, nil
+	return table.Save(ctx, s.t, table.Item{
+		PK: s.t.Key(sightingPrefix, vpc), SK: x.Interface, Kind: "sighting", Format: sightingFormat, Expires: expires,
+	}, &x, &x.Version)
 }
 
 // RecordSightings lets a function write sightings of interfaces and nothing
@@ -326,16 +309,10 @@ func (s *Store) SaveSilence(ctx context.Context, x silence.Silence) (silence.Sil
 	if x.Spoke != s.t.Spoke {
 		return silence.Silence{}, fmt.Errorf("write the silence of %s: %w", x.SpokeCluster(), table.ErrForeign)
 	}
-	over := x.Version
-	x.Version, x.Format = x.Version+1, silence.Format
-	err := s.t.Put(ctx, table.Item{
-		PK: s.t.Key(silencePrefix, ""), SK: x.Cluster + "#" + x.ID, Kind: "silence", Format: x.Format, Version: x.Version, Body: x,
-		Expires: x.Until.Add(keepSilences),
-	}, over)
-	if err != nil {
-		return silence.Silence{}, err
-	}
-	return x, nil
+	x.Format = silence.Format
+	return table.Save(ctx, s.t, table.Item{
+		PK: s.t.Key(silencePrefix, ""), SK: x.Cluster + "#" + x.ID, Kind: "silence", Format: x.Format, Expires: x.Until.Add(keepSilences),
+	}, &x, &x.Version)
 }
 
 // RecordSilences lets a function write silences and nothing else.
@@ -363,10 +340,7 @@ func (s *Store) SaveSweep(ctx context.Context, w overview.Sweep) error {
 // name where it never was.
 func (s *Store) Sweep(ctx context.Context, cluster string) (overview.Sweep, error) {
 	list, err := table.OneByOne[overview.Sweep](ctx, s.t, s.t.Key(sweptPrefix, ""), "#sk = :from", cluster, overview.SweepFormat, "when "+cluster+" was last looked at")
-	if err != nil || len(list) == 0 {
-		return overview.Sweep{Cluster: cluster}, err
-	}
-	return list[0], nil
+	return table.First(list, overview.Sweep{Cluster: cluster}), err
 }
 
 // RelayUsed reports whether the relay of a cluster that the setting relays does not name may

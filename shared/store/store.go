@@ -82,15 +82,10 @@ func (s *Store) RecordAct(ctx context.Context, a incident.ActRecord) (created bo
 		return false, fmt.Errorf("write the press of %s: %w", a.Key.Name(), table.ErrForeign)
 	}
 	a.Format, a.Audited = incident.RecordFormat, true
-	err := s.t.Put(ctx, table.Item{
+	return table.Created(s.t.Put(ctx, table.Item{
 		PK: s.t.Key(actPrefix, a.Key.Cluster), SK: actSort(a.At, a.ID),
 		Kind: "audit record", Format: a.Format, Version: 1, Body: a, Expires: a.At.Add(table.KeepAudits),
-	}, 0)
-	var taken *Conflict
-	if errors.As(err, &taken) {
-		return false, nil
-	}
-	return err == nil, err
+	}, 0))
 }
 
 // ActRecorded reports whether a press of that time was decided on before.
@@ -150,10 +145,7 @@ func (s *Store) SaveAlias(ctx context.Context, a Alias) error {
 // Alias reads what the alias of the store's account is; false where it was not read.
 func (s *Store) Alias(ctx context.Context) (Alias, bool, error) {
 	list, err := table.Partition[Alias](ctx, s.t, s.t.Key(aliasPrefix, ""), aliasFormat, "the account's alias")
-	if err != nil || len(list) == 0 {
-		return Alias{}, false, err
-	}
-	return list[0], true, nil
+	return table.First(list, Alias{}), len(list) > 0, err
 }
 
 // An audit record has the key audit#<cluster>, <time>#<interface>.
@@ -215,25 +207,21 @@ const keepBackoff = 24 * time.Hour
 // its name where it is not.
 func (s *Store) Backoff(ctx context.Context, cluster string) (backoff.Record, error) {
 	list, err := table.Partition[backoff.Record](ctx, s.t, s.t.Key(backoffPrefix, cluster), backoff.Format, "how long "+cluster+" has not answered")
-	if err != nil || len(list) == 0 {
-		return backoff.Record{Cluster: cluster}, err
-	}
-	return list[0], nil
+	return table.First(list, backoff.Record{Cluster: cluster}), err
 }
 
 // SaveBackoff writes a record over the version that was read, and fails with *Conflict if
 // that is not the newest any more. One that tells no silence counts as absent from now on.
 func (s *Store) SaveBackoff(ctx context.Context, r backoff.Record) error {
-	over := r.Version
-	r.Version, r.Format = r.Version+1, backoff.Format
+	r.Format = backoff.Format
 	it := table.Item{
-		PK: s.t.Key(backoffPrefix, r.Cluster), SK: "kubernetes", Kind: "backoff", Format: r.Format, Version: r.Version, Body: r,
-		Expires: s.t.Now().Add(keepBackoff),
+		PK: s.t.Key(backoffPrefix, r.Cluster), SK: "kubernetes", Kind: "backoff", Format: r.Format, Expires: s.t.Now().Add(keepBackoff),
 	}
 	if r.Attempts == 0 {
 		it.Expires = s.t.Now()
 	}
-	return s.t.Put(ctx, it, over)
+	_, err := table.Save(ctx, s.t, it, &r, &r.Version)
+	return err
 }
 
 // RecordTurns lets a function write what is remembered of clusters' turns: when each was
@@ -266,10 +254,7 @@ const (
 // there was none lately.
 func (s *Store) Pace(ctx context.Context, account, region string) (leak.Pace, error) {
 	list, err := table.Partition[leak.Pace](ctx, s.t, pacePrefix+account+"#"+region, paceFormat, "the pace of deletes")
-	if err != nil || len(list) == 0 {
-		return leak.Pace{}, err
-	}
-	return list[0], nil
+	return table.First(list, leak.Pace{}), err
 }
 
 // SavePace writes what this run believes of EC2's bucket; the last one to write
@@ -338,10 +323,7 @@ const keepQuiet = outgoing.KeepClosed + time.Hour
 // name where there is nothing.
 func (s *Store) ClusterRecord(ctx context.Context, cluster string) (outbox.ClusterRecord, error) {
 	list, err := table.OneByOne[outbox.ClusterRecord](ctx, s.t, s.t.Key(clusterPrefix, ""), "#sk = :from", cluster, outbox.ClusterFormat, "what is remembered of "+cluster)
-	if err != nil || len(list) == 0 {
-		return outbox.ClusterRecord{Cluster: cluster}, err
-	}
-	return list[0], nil
+	return table.First(list, outbox.ClusterRecord{Cluster: cluster}), err
 }
 
 // ClusterRecords reads the records of the clusters with something open, owed or
@@ -386,16 +368,13 @@ func (s *Store) Clusters(ctx context.Context) ([]string, error) {
 // SaveClusterRecord writes a record over the version that was read, and fails with
 // *Conflict if that is not the newest any more.
 func (s *Store) SaveClusterRecord(ctx context.Context, r outbox.ClusterRecord) error {
-	over := r.Version
-	r.Version, r.Format = r.Version+1, outbox.ClusterFormat
-	it := table.Item{
-		PK: s.t.Key(clusterPrefix, ""), SK: r.Cluster, Kind: "cluster", Format: r.Format, Version: r.Version, Body: r,
-		Expires: s.t.Now().Add(keepCluster),
-	}
+	r.Format = outbox.ClusterFormat
+	it := table.Item{PK: s.t.Key(clusterPrefix, ""), SK: r.Cluster, Kind: "cluster", Format: r.Format, Expires: s.t.Now().Add(keepCluster)}
 	if quiet(r) {
 		it.Expires = s.t.Now().Add(keepQuiet)
 	}
-	return s.t.Put(ctx, it, over)
+	_, err := table.Save(ctx, s.t, it, &r, &r.Version)
+	return err
 }
 
 // RecordClusters lets a function write what is remembered of clusters.

@@ -5,7 +5,6 @@ package incoming
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -44,14 +43,9 @@ const KeepPresses = 19 * 24 * time.Hour
 // another's.
 func (s Incoming) ClaimPress(ctx context.Context, id, by string) (bool, error) {
 	now := s.t.Now()
-	err := s.putPress(ctx, id, by, "", now.Add(KeepPresses), aws.String("attribute_not_exists(#pk) OR #expires <= :now OR #by = :by"),
+	return table.Created(s.putPress(ctx, id, by, "", now.Add(KeepPresses), aws.String("attribute_not_exists(#pk) OR #expires <= :now OR #by = :by"),
 		map[string]string{"#pk": table.AttrPK, "#expires": table.AttrExpires, "#by": attrBy},
-		map[string]types.AttributeValue{":now": table.Number(now.Unix()), ":by": table.Text(by)})
-	var taken *table.Conflict
-	if errors.As(err, &taken) {
-		return false, nil
-	}
-	return err == nil, err
+		map[string]types.AttributeValue{":now": table.Number(now.Unix()), ":by": table.Text(by)}))
 }
 
 // PassPress writes down which message a claimed press is passed on as. It comes
@@ -138,14 +132,9 @@ func (s Incoming) RecordRefusal(ctx context.Context, r interaction.Record) (bool
 	if r.Reason.Signed() {
 		sk = r.At.UTC().Format(table.Sortable) + "#" + r.Request
 	}
-	err := s.t.Put(ctx, table.Item{
+	return table.Created(s.t.Put(ctx, table.Item{
 		PK: refusalKey, SK: sk, Kind: "refusal", Format: r.Format, Version: 1, Body: r, Expires: r.At.Add(keepRefusals),
-	}, 0)
-	var there *table.Conflict
-	if errors.As(err, &there) {
-		return false, nil
-	}
-	return err == nil, err
+	}, 0))
 }
 
 // Refusals reads the records of refused requests since a time, oldest first.

@@ -48,22 +48,16 @@ func (s Outgoing) SaveIncident(ctx context.Context, inc incident.Incident) (inci
 	if inc.Key.Spoke != s.t.Spoke {
 		return incident.Incident{}, fmt.Errorf("write the incident %s: %w", inc.Key.Name(), table.ErrForeign)
 	}
-	over := inc.Version
-	inc.Version++
 	inc.Format = max(inc.Format, report.Format) // an older release must know that it is not its own any more
 	inc = inc.Fit(table.MaxBody)
 	it := table.Item{
 		PK: s.t.Key(incidentPrefix, inc.Key.Cluster), SK: string(inc.Key.Check) + "#" + inc.Key.Resource,
-		Kind: "incident", Format: inc.Format, Version: inc.Version, Body: inc,
+		Kind: "incident", Format: inc.Format, Expires: s.t.Now().Add(keepOpen),
 	}
-	it.Expires = s.t.Now().Add(keepOpen)
 	if inc.State == incident.Closed {
 		it.Expires = inc.Resolved.Add(KeepClosed)
 	}
-	if err := s.t.Put(ctx, it, over); err != nil {
-		return incident.Incident{}, err
-	}
-	return inc, nil
+	return table.Save(ctx, s.t, it, &inc, &inc.Version)
 }
 
 // ReadIncidents is what reading incidents alone needs: no launch is in reach
@@ -100,18 +94,11 @@ func (s Outgoing) Postings(ctx context.Context, cluster string) ([]outbox.Postin
 // with its new version. It fails with *Conflict if that version is not the
 // newest any more.
 func (s Outgoing) SavePosting(ctx context.Context, p outbox.Posting) (outbox.Posting, error) {
-	over := p.Version
-	p.Version++
 	p.Summary.Format = max(p.Summary.Format, report.SummaryFormat)
-	it := table.Item{
+	return table.Save(ctx, s.t, table.Item{
 		PK: s.t.Key(summaryPrefix, p.Summary.Cluster), SK: p.Summary.ID,
-		Kind: "summary", Format: p.Summary.Format, Version: p.Version, Body: p,
-		Expires: p.Summary.At.Add(KeepSummaries),
-	}
-	if err := s.t.Put(ctx, it, over); err != nil {
-		return outbox.Posting{}, err
-	}
-	return p, nil
+		Kind: "summary", Format: p.Summary.Format, Expires: p.Summary.At.Add(KeepSummaries),
+	}, &p, &p.Version)
 }
 
 // What a target besides Slack was told of an incident: target#<target>, <incident>.
@@ -136,10 +123,7 @@ type DeliveryRecord struct {
 // Delivery reads what a target was told of an incident; the zero record where it was nothing.
 func (s Outgoing) Delivery(ctx context.Context, target, about string) (DeliveryRecord, error) {
 	list, err := table.OneByOne[DeliveryRecord](ctx, s.t, targetPrefix+target, "#sk = :from", about, DeliveryFormat, "what "+target+" was told of "+about)
-	if err != nil || len(list) == 0 {
-		return DeliveryRecord{Target: target, About: about}, err
-	}
-	return list[0], nil
+	return table.First(list, DeliveryRecord{Target: target, About: about}), err
 }
 
 // AllTold reads what a target was told of all incidents.
@@ -150,11 +134,11 @@ func (s Outgoing) AllTold(ctx context.Context, target string) ([]DeliveryRecord,
 // SaveDelivery writes a record over the version that was read, and fails with *Conflict if
 // that is not the newest any more.
 func (s Outgoing) SaveDelivery(ctx context.Context, r DeliveryRecord) error {
-	over := r.Version
-	r.Version, r.Format = r.Version+1, DeliveryFormat
-	return s.t.Put(ctx, table.Item{
-		PK: targetPrefix + r.Target, SK: r.About, Kind: "target", Format: r.Format, Version: r.Version, Body: r, Expires: s.t.Now().Add(keepTold),
-	}, over)
+	r.Format = DeliveryFormat
+	_, err := table.Save(ctx, s.t, table.Item{
+		PK: targetPrefix + r.Target, SK: r.About, Kind: "target", Format: r.Format, Expires: s.t.Now().Add(keepTold),
+	}, &r, &r.Version)
+	return err
 }
 
 // RecordTold lets a function write what targets were told and nothing else.

@@ -153,6 +153,36 @@ func (t *Table) Put(ctx context.Context, it Item, over int) error {
 	return nil
 }
 
+// Save writes a record over the version of it that was read, 0 for none, and returns it
+// with its new version. It fails with *Conflict if that version is not the newest any more.
+func Save[T any](ctx context.Context, t *Table, it Item, record *T, version *int) (saved T, err error) {
+	over := *version
+	*version++
+	it.Version, it.Body = *version, *record
+	if err := t.Put(ctx, it, over); err != nil {
+		return saved, err
+	}
+	return *record, nil
+}
+
+// Created reports by the error of a write whether it made the record. That there was one
+// already is no error.
+func Created(err error) (bool, error) {
+	var taken *Conflict
+	if errors.As(err, &taken) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// First returns the only record that was read, or none where there is none.
+func First[T any](list []T, none T) T {
+	if len(list) == 0 {
+		return none
+	}
+	return list[0]
+}
+
 // Text is a string attribute.
 func Text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
