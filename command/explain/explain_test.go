@@ -26,6 +26,7 @@ func TestPoint(t *testing.T) {
 		"the resource":           {"kubelet: Unauthorized", true, "\n  Next: rollcall diagnose --cluster NAME finds the resource to fix.\n"},
 		// The API server answered 403: the network is well, the access entry is not.
 		"a node that may not register": {`"Unable to register node with API server" err="nodes is forbidden: User \"system:node:…\" cannot create resource \"nodes\""`, true, "iam/access-wrong-type\n"},
+		"a name that is not known":     {"dial tcp: lookup api.example.com on 10.0.0.2:53: no such host", false, "a failed connection: the name api.example.com could not be resolved by the name server 10.0.0.2. "},
 		"a secret":                     {"nothing known: password=hunter2 here", false, "\n  nothing known: password=… here"},
 	} {
 		p, known := Point(tt.text)

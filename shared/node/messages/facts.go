@@ -90,7 +90,7 @@ const (
 	TimedOut   Failure = "did not respond in time"
 	Refused    Failure = "refused the connection"
 	NoRoute    Failure = "is unreachable: no route"
-	Unresolved Failure = "has a name that could not be resolved"
+	Unresolved Failure = "could not be resolved"
 	Untrusted  Failure = "has a certificate that is not trusted"
 	TooEarly   Failure = "has a certificate that is not valid yet: the clock is behind"
 	TooLate    Failure = "has a certificate or token that is no longer valid"
@@ -155,7 +155,7 @@ const (
 	imds        Host = "the instance metadata service"
 	podIdentity Host = "the Pod Identity agent"
 	ntp         Host = "the time service"
-	nameServer  Host = "the name server"
+	NameServer  Host = "the name server"
 	kubeletPort Host = "the kubelet's port"
 	runtimeSock Host = "the container runtime"
 	ipamdPort   Host = "aws-node's IPAM daemon"
@@ -188,7 +188,7 @@ func Addresses() []Address {
 		{imds, imdsHost, []string{"169.254.169.254", "fd00:ec2::254", "imds", "ec2metadata", "ec2rolerequest", "/latest/"}},
 		{podIdentity, podIdentityHost, []string{"169.254.170.23", "fd00:ec2::23"}},
 		{ntp, ntpHost, []string{"169.254.169.123", "chrony", "ntp"}},
-		{nameServer, nameServerHost, []string{":53"}},
+		{NameServer, nameServerHost, []string{":53"}},
 		{kubeletPort, kubeletHost, []string{":10250"}},
 		{runtimeSock, runtimeHost, []string{".sock"}},
 		{ipamdPort, ipamdHost, []string{":50051", ":61679"}},

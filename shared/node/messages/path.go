@@ -44,7 +44,7 @@ func pathRows() []Row {
 			Look:    append(NameLookup(), checkid.ClusterHealth, checkid.InstanceUserData),
 			Meaning: "the name of the cluster's API does not resolve here: the name server does not respond or does not know it, or the cluster was deleted", Next: naming,
 			Sample: `Get "https://ABCD.gr7.us-west-2.eks.amazonaws.com/version": dial tcp: lookup ABCD.gr7.us-west-2.eks.amazonaws.com on 10.0.0.2:53: no such host`},
-		{Check: checkid.InstanceConsoleError, Symptom: true, On: []Host{nameServer}, Fails: []Failure{TimedOut, Refused, NoRoute}, Source: "Go, net",
+		{Check: checkid.InstanceConsoleError, Symptom: true, On: []Host{NameServer}, Fails: []Failure{TimedOut, Refused, NoRoute}, Source: "Go, net",
 			Look: NameLookup(), Meaning: "the name server does not respond", Next: naming,
 			Sample: "dial tcp: read udp 10.0.1.36:41217->10.0.0.2:53: i/o timeout"},
 		{Check: checkid.InstanceConsoleError, Symptom: true, Fails: []Failure{Unresolved}, On: append(aws, stsAPI, elsewhere), Not: []Program{Kubectl, Terraform, Eksctl}, Source: kubeletDoc,

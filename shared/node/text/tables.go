@@ -183,6 +183,8 @@ func (f facts) failed() string {
 	switch {
 	case len(f.fails) == 0:
 		return ""
+	case f.fails[0] == messages.Unresolved:
+		return f.unresolved()
 	case len(f.hosts) > 0 && !f.failed1(messages.Denied):
 		return string(f.hosts[0]) + " " + string(f.fails[0])
 	case call != "" && f.failed1(messages.Denied):
@@ -193,6 +195,32 @@ func (f facts) failed() string {
 		return call + " was throttled"
 	}
 	return cmp.Or(call, "")
+}
+
+// The forms in which a name that was looked up is written, and the name server that was
+// asked: Go (net.DNSError: "lookup NAME on SERVER: …"), curl, git and ssh ("Could not resolve
+// host: NAME"), urllib3 ("Failed to resolve 'NAME'"), Node ("getaddrinfo ENOTFOUND NAME"), Java
+// ("UnknownHostException: NAME").
+var (
+	lookedUp = lazyregexp.New(`(?i:\blookup|resolve host(?:name)?:?|failed to resolve|unable to resolve(?: host)?(?: address)?|enotfound|eai_again|unknownhostexception:) ["'‘]?([\w<>*-]+(?:\.[\w<>*-]+)+)`)
+	askedOn  = lazyregexp.New(`\blookup \S+ on \[?([0-9a-f.:]+?)\]?:53\b`)
+)
+
+// unresolved returns which name could not be resolved, and by which name server, as far as
+// the text has them.
+func (f facts) unresolved() string {
+	name, host := "a name", ""
+	if len(f.hosts) > 0 && f.hosts[0] != messages.NameServer {
+		name, host = "the name of "+string(f.hosts[0]), " ("+string(f.hosts[0])+")"
+	}
+	if m := lookedUp.FindStringSubmatch(f.words); m != nil {
+		name = "the name " + m[1] + host
+	}
+	server := ""
+	if m := askedOn.FindStringSubmatch(f.words); m != nil {
+		server = " by the name server " + m[1]
+	}
+	return name + " could not be resolved" + server
 }
 
 func fromRow(r messages.Row) Result {

@@ -685,6 +685,25 @@ func TestStatusInALineOfItsOwn(t *testing.T) {
 	}
 }
 
+// Which name could not be resolved, and by which name server, is said where the text has it.
+func TestUnresolvedNames(t *testing.T) {
+	for text, want := range map[string]string{
+		"dial tcp: lookup api.example.com on 10.0.0.2:53: no such host":                                                                          "the name api.example.com could not be resolved by the name server 10.0.0.2",
+		"dial tcp: lookup ec2.us-west-2.amazonaws.com on [fd00:ec2::253]:53: no such host":                                                       "the name ec2.us-west-2.amazonaws.com (the EC2 API) could not be resolved by the name server fd00:ec2::253",
+		"Get \"https://AB12.gr7.us-west-2.eks.amazonaws.com/api/v1/nodes\": dial tcp: lookup AB12.gr7.us-west-2.eks.amazonaws.com: no such host": "the name AB12.gr7.us-west-2.eks.amazonaws.com (the cluster's API) could not be resolved",
+		"curl: (6) Could not resolve host: amazon-eks.s3.amazonaws.com":                                                                          "the name amazon-eks.s3.amazonaws.com (S3) could not be resolved",
+		"wget: unable to resolve host address ‘mirror.example.com’":                                                                              "the name mirror.example.com could not be resolved",
+		"NameResolutionError: Failed to resolve 'sts.us-west-2.amazonaws.com' ([Errno -2] Name or service not known)":                            "the name sts.us-west-2.amazonaws.com (STS) could not be resolved",
+		"java.net.UnknownHostException: registry.example.com":                                                                                    "the name registry.example.com could not be resolved",
+		"the EC2 call ec2 DescribeInstances: lookup failed: no such host":                                                                        "the name of the EC2 API could not be resolved",
+		"no such host": "a name could not be resolved",
+	} {
+		if got := Classify(text).Failed; got != want {
+			t.Errorf("%s:\n%s, want\n%s", text, got, want)
+		}
+	}
+}
+
 // What a text from another program says is no fault of a node.
 func TestOthersTellNothing(t *testing.T) {
 	for _, text := range []string{
