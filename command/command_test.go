@@ -174,7 +174,7 @@ func TestCaptureBadInput(t *testing.T) {
 	}{
 		"no such cluster":                 {[]string{"--cluster", "prod"}, "", "there is no cluster prod in us-west-2; there are: eks-workshop"},
 		"no such profile":                 {[]string{"--profile", "nobody"}, "", "there is no profile nobody in "},
-		"no credentials":                  {nil, "AWS_ACCESS_KEY_ID", "there are no AWS credentials"},
+		"no credentials":                  {nil, "AWS_ACCESS_KEY_ID", "no AWS credentials found"},
 		"no region":                       {nil, "AWS_REGION", "no region: set --region, AWS_REGION or the profile's region"},
 		"a full folder":                   {[]string{"--out", full}, "", full + " is not empty: --resume goes on"},
 		"a word":                          {[]string{"prod"}, "", `unexpected argument "prod": give a cluster with --cluster, a folder with --out`},
@@ -645,7 +645,7 @@ func TestLive(t *testing.T) {
 		"no such profile":                 {"--cluster eks-workshop --profile ops", nil, 64, "rollcall: there is no profile ops in "},
 		"no such context":                 {"--cluster eks-workshop --context there", map[string]string{"KUBECONFIG": context}, 64, "rollcall: the kubeconfig: context \"there\" does not exist\n"},
 		"nobody listens":                  {"--cluster eks-workshop --endpoint-url http://127.0.0.1:1", nil, 2, "rollcall: AWS cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused\n"},
-		"no credentials":                  {"--cluster eks-workshop --region us-west-2", map[string]string{"AWS_PROFILE": "", "AWS_CONFIG_FILE": "/dev/null"}, 64, "rollcall: there are no AWS credentials: "},
+		"no credentials":                  {"--cluster eks-workshop --region us-west-2", map[string]string{"AWS_PROFILE": "", "AWS_CONFIG_FILE": "/dev/null"}, 64, "rollcall: no AWS credentials found: sign in "},
 		"watched until all have joined":   {"--cluster eks-workshop --nodegroup default --watch", nil, 0, "  eks-workshop: all have joined\n"},
 		"a page of many looks":            {"--cluster eks-workshop --html x.html --watch", nil, 64, "rollcall: --html and --watch cannot be used together\n"},
 	} {

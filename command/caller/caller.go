@@ -226,7 +226,7 @@ func ofConfig(err error) error {
 }
 
 func noCredentials(err error) error {
-	text := "there are no AWS credentials: set --profile or AWS_PROFILE, or run aws configure or aws sso login"
+	text := "no AWS credentials found: sign in with aws sso login or aws configure, or name a profile with --profile or AWS_PROFILE"
 	// The last place that is tried is the metadata of an instance: that it gives none is no
 	// news on any other machine.
 	var op *smithy.OperationError

@@ -191,7 +191,7 @@ func TestWhatIsWrongWithTheCaller(t *testing.T) {
 	}{
 		"no profile of that name": {"[default]\n" + keys, Options{Profile: "ops"}, "there is no profile ops in ", true},
 		"no region":               {"[default]\n" + keys, Options{}, "no region: set --region, AWS_REGION or the profile's region", true},
-		"no credentials":          {"[default]\nregion = us-west-2\n", Options{}, "there are no AWS credentials: set --profile or AWS_PROFILE, or run aws configure or aws sso login", true},
+		"no credentials":          {"[default]\nregion = us-west-2\n", Options{}, "no AWS credentials found: sign in with aws sso login or aws configure, or name a profile with --profile or AWS_PROFILE", true},
 		"SSO never begun": {"[profile sso]\nregion = us-west-2\nsso_session = corp\nsso_account_id = 111122223333\nsso_role_name = reader\n[sso-session corp]\nsso_region = us-west-2\nsso_start_url = https://corp.awsapps.com/start\n",
 			Options{Profile: "sso"}, "the SSO session of profile sso has expired, or was never begun: aws sso login --profile sso", true},
 		"an expired SSO session": {"[profile old]\nregion = us-west-2\nsso_session = old\nsso_account_id = 111122223333\nsso_role_name = reader\n[sso-session old]\nsso_region = us-west-2\nsso_start_url = https://corp.awsapps.com/start\n",

@@ -228,7 +228,8 @@ func TestBadInput(t *testing.T) {
 		subject string
 		says    []string
 	}{
-		"no such folder":   {missing, []string{missing, "no such folder"}},
+		"no such folder":   {missing, []string{missing + ": no such folder or file: check the spelling"}},
+		"below a file":     {filepath.Join(folder(t, with("a", "")), "a", "capture"), []string{"not readable: stat ", "capture: not a directory"}},
 		"an empty folder":  {t.TempDir(), []string{"it is not a capture"}},
 		"broken JSON":      {folder(t, with("ec2-describe-vpcs.json", "{\n  \"Vpcs\": [}\n")), []string{"ec2-describe-vpcs.json: line 2, column", "invalid character"}},
 		"JSON cut off":     {folder(t, with("ec2-describe-vpcs.json", "{\n  \"Vpcs\": [")), []string{"ec2-describe-vpcs.json: line 2, column 11", "ends before it is complete"}},

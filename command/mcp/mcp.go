@@ -325,7 +325,7 @@ func (a *assistant) inside(path string) (string, error) {
 	}
 	// The root refuses what leads out of it, by ../../local or by a link.
 	if _, err := a.root.Stat(path); err != nil {
-		return "", fmt.Errorf("%s: there is no such folder or file below the folder that is served", path)
+		return "", fmt.Errorf("%s: no such folder or file in the folder that this server reads: check the spelling; the path is relative to that folder, and resources/list names its files", path)
 	}
 	return filepath.Clean(path), nil
 }

@@ -207,9 +207,9 @@ func TestAssistantIsRefused(t *testing.T) {
 		args map[string]any
 		says string
 	}{
-		"a folder above":                        {"diagnose", map[string]any{"path": "../"}, "there is no such folder or file below the folder that is served"},
-		"another folder":                        {"diagnose", map[string]any{"path": filepath.Dir(secret)}, "there is no such folder or file below the folder that is served"},
-		"a link out":                            {"diagnose", map[string]any{"path": "link.json"}, "there is no such folder or file below the folder that is served"},
+		"a folder above":                        {"diagnose", map[string]any{"path": "../"}, ": no such folder or file in the folder that this server reads: check the spelling; "},
+		"another folder":                        {"diagnose", map[string]any{"path": filepath.Dir(secret)}, ": no such folder or file in the folder that this server reads: check the spelling; "},
+		"a link out":                            {"diagnose", map[string]any{"path": "link.json"}, ": no such folder or file in the folder that this server reads: check the spelling; "},
 		"no capture":                            {"diagnose", map[string]any{"path": "."}, "capture"},
 		"nothing to look at":                    {"diagnose", map[string]any{}, "nothing to diagnose: give clusters or path"},
 		"two things to look at":                 {"diagnose", map[string]any{"path": ".", "clusters": []string{"prod"}}, "give clusters or path, not both"},

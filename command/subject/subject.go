@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"time"
@@ -39,8 +40,11 @@ func (s Subject) IsWorld() (bool, error) {
 		stat = s.Root.Stat
 	}
 	info, err := stat(s.Path)
-	if err != nil {
-		return false, exit.Misuse("%s: no such folder or file", s.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, exit.Misuse("%s: no such folder or file: check the spelling; a relative path starts at the current folder", s.Path)
+	case err != nil:
+		return false, exit.Misuse("not readable: %w", err)
 	}
 	return !info.IsDir(), nil
 }

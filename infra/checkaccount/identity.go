@@ -82,7 +82,7 @@ func notRetrieved(err error, target string, lastResort bool, profileName string)
 	case errors.Is(err, errCode):
 		return caller{unasked: errCode.Error()}, nil
 	case lastResort:
-		return caller{}, fmt.Errorf("there are no AWS credentials: none in the environment, in ~/.aws or of this machine's role (AWS_PROFILE=name make %s …, or aws configure)", target)
+		return caller{}, fmt.Errorf("no AWS credentials found in the environment, in ~/.aws or of this machine's role: sign in (aws sso login, or aws configure), or name a profile (AWS_PROFILE=name make %s …)", target)
 	case errors.As(err, &sso):
 		command := "aws sso login"
 		if profileName != "" {

@@ -271,11 +271,11 @@ func TestRefusedBeforeAnythingIsBuilt(t *testing.T) {
 		body   string
 		want   string
 	}{
-		{"no credentials", map[string]string{"AWS_REGION": "us-west-2"}, "", 200, whoami, "there are no AWS credentials: none in the environment, in ~/.aws or of this machine's role (AWS_PROFILE=name make deploy …, or aws configure)"},
-		{"half of a key", map[string]string{"AWS_REGION": "us-west-2", "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE"}, "", 200, whoami, "there are no AWS credentials"},
+		{"no credentials", map[string]string{"AWS_REGION": "us-west-2"}, "", 200, whoami, "no AWS credentials found in the environment, in ~/.aws or of this machine's role: sign in (aws sso login, or aws configure), or name a profile (AWS_PROFILE=name make deploy …)"},
+		{"half of a key", map[string]string{"AWS_REGION": "us-west-2", "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE"}, "", 200, whoami, "no AWS credentials found"},
 		{"no region", with("AWS_REGION", ""), "", 200, whoami, "no region is set, and the profile names none (AWS_REGION=us-west-2 make deploy …)"},
 		{"no such profile", with("AWS_PROFILE", "prdo"), "[profile prod]\nregion=us-west-2\n", 200, whoami, "AWS_PROFILE=prdo: there is no such profile"},
-		{"a profile without credentials", map[string]string{"AWS_PROFILE": "prod"}, "[profile prod]\nregion=us-west-2\n", 200, whoami, "there are no AWS credentials"},
+		{"a profile without credentials", map[string]string{"AWS_PROFILE": "prod"}, "[profile prod]\nregion=us-west-2\n", 200, whoami, "no AWS credentials found"},
 		{"unknown key", with(), "", 403, refusal("InvalidClientTokenId", "The security token included in the request is invalid."), "AWS refuses these credentials: InvalidClientTokenId: The security token"},
 		{"wrong secret", with(), "", 403, refusal("SignatureDoesNotMatch", "The request signature we calculated does not match"), "AWS refuses these credentials: SignatureDoesNotMatch"},
 		{"expired session", with("AWS_PROFILE", "prod"), "[profile prod]\naws_access_key_id=AKIDEXAMPLE\naws_secret_access_key=x\n", 403, refusal("ExpiredToken", "The security token included in the request is expired"), "AWS refuses these credentials: ExpiredToken: The security token included in the request is expired (AWS_PROFILE=prod)"},

@@ -433,7 +433,7 @@ type rule struct {
 }
 
 const (
-	noCredentials = "there are no AWS credentials: none in the environment, in ~/.aws or of this machine's role"
+	noCredentials = "no AWS credentials found in the environment, in ~/.aws or of this machine's role"
 	noCLI         = "Unable to locate credentials"
 	noCluster     = "localhost:8080"
 )
@@ -457,11 +457,11 @@ func rules() []rule {
 		{prefix: "make ", target: true},
 		{prefix: "aws ", stops: noCLI},
 		{prefix: "kubectl ", stops: noCluster},
-		{prefix: "go run ./cmd/rollcall capture", says: "rollcall: there are no AWS credentials"},
-		{prefix: "go run ./cmd/rollcall diagnose --cluster", says: "rollcall: there are no AWS credentials"},
+		{prefix: "go run ./cmd/rollcall capture", says: "rollcall: no AWS credentials found"},
+		{prefix: "go run ./cmd/rollcall diagnose --cluster", says: "rollcall: no AWS credentials found"},
 		{prefix: "go run ./cmd/rollcall preflight --file", says: "rollcall: --file nodegroup.json: no such file"},
 		{prefix: "go run ./cmd/rollcall diagnose capture", says: "rollcall: capture: no such folder or file"},
-		{prefix: "go run ./cmd/rollcall doctor", says: "rollcall: there are no AWS credentials"},
+		{prefix: "go run ./cmd/rollcall doctor", says: "rollcall: no AWS credentials found"},
 		{prefix: "go run ./cmd/rollcall explain", says: "launch/vcpu-limit"},
 		{prefix: "go test ./shared/checks/route", says: "ok"},
 		{prefix: "go run ./cmd/rollcall", says: "Usage:"},

@@ -170,7 +170,7 @@ func TestSearch(t *testing.T) {
 		{"1 node(s) had volume node affinity conflict", "/texts.html#message-", "volume node affinity conflict"},
 		{"InsufficientFreeAddressesInSubnet", "/texts.html#the-subnet-has-no-free-address-for-another-instance", "InsufficientFreeAddressesInSubnet"},
 		{"not_in_channel", "/troubleshoot.html#not-in-channel-channel-not-found", "not_in_channel"},
-		{"there are no AWS credentials", "/troubleshoot.html#there-are-no-aws-credentials", "there are no AWS credentials"},
+		{"no AWS credentials found", "/troubleshoot.html#no-aws-credentials-found", "no AWS credentials found"},
 		{"route/no-egress", "/checks/route/no-egress.html", "The subnet has no route to the internet"},
 	} {
 		ctx := minute(t)
