@@ -336,14 +336,17 @@ const (
 // allAlerts is the record of whether a target's alerts could be read.
 const allAlerts = "alerts"
 
-// readBack reads the alerts of open incidents that no responder has acknowledged. No target keeps
-// another from its turn.
+// errNotAsked: targets that did not respond took the time of those after them.
+var errNotAsked = fmt.Errorf("not asked: no time left of the %s that the targets share in a tick", readTime)
+
+// readBack reads the alerts of open incidents that no responder has acknowledged. A target that
+// fails keeps no other from its turn, unless it takes all of the time.
 func (h handler) readBack(ctx context.Context) error {
 	reading, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
 	var wrong []error
 	for _, t := range h.targets {
-		if t.Kind.HasAlerts() && reading.Err() == nil {
+		if t.Kind.HasAlerts() {
 			wrong = append(wrong, h.readTarget(ctx, reading, t))
 		}
 	}
@@ -376,12 +379,17 @@ func (h handler) readTarget(ctx, reading context.Context, t target.Target) error
 	}
 	for _, r := range records {
 		var alerts []message.Alert
+		if err == nil && reading.Err() != nil {
+			err = errNotAsked
+		}
 		if err == nil {
 			alerts, err = h.send.Alerts(reading, t, by, message.Key(r.About))
 		}
 		if err != nil { // whoever refuses or is away is not asked again in this tick
 			unread = whyUnread(err)
-			h.secrets.Forget(t.Secret)
+			if !errors.Is(err, errNotAsked) {
+				h.secrets.Forget(t.Secret) // it may be a new one by then
+			}
 			break
 		}
 		if err := h.respond(ctx, t, r, alerts); err != nil {
@@ -404,6 +412,8 @@ func (h handler) readTarget(ctx, reading context.Context, t target.Target) error
 func whyUnread(err error) string {
 	var e *deliver.Error
 	switch {
+	case errors.Is(err, errNotAsked):
+		return err.Error()
 	case errors.As(err, &e) && e.Status != 0:
 		return fmt.Sprintf("HTTP %d", e.Status)
 	case e != nil && e.Says != "":

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"rollcall/tools/testfile"
@@ -653,6 +654,36 @@ func TestReadBackBounds(t *testing.T) {
 	if err := b.respond(t.Context(), b.targets[0], r, ana); err != nil || b.told["pagerduty=p\n"+about(0)].Awaits() || len(b.changes) != 2 || b.changes[0].ID != b.changes[1].ID {
 		t.Errorf("sent again: %v, %+v", err, b.changes)
 	}
+}
+
+// silent is an HTTP client to which nothing responds until the request's time is over.
+type silent struct{}
+
+func (silent) Do(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// A target that had no time left because another took it is recorded as not asked: that it did
+// not respond would send a person to the wrong service.
+func TestReadBackWithoutTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "pagerduty=p,pagerduty=q")
+		b.secret, b.send.HTTP = `{"key":"e93facc04764012d7bfb002500d5d1a6","apiToken":"u+x"}`, silent{}
+		opened := samples(t)[0]
+		about := opened.Account + "/" + opened.Region + "/" + opened.Key.Cluster + "/" + string(opened.Key.Check) + "#" + opened.Key.Resource
+		for _, name := range []string{"pagerduty=p", "pagerduty=q"} {
+			b.told[name+"\n"+about] = outgoing.DeliveryRecord{Target: name, About: about, Told: message.Told{Opened: opened.Opened, Open: true}}
+		}
+		if _, err := b.handle(t.Context(), json.RawMessage(`{"detail-type":"Scheduled Event"}`)); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{"pagerduty=p": "no answer", "pagerduty=q": "not asked: no time left of the 20s that the targets share in a tick"} {
+			if got := b.told[name+"\n"+allAlerts].Unread; got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
+		}
+	})
 }
 
 // TestItMayDoNothingElse: no other secret is read, and no other topic published to, than
