@@ -188,7 +188,7 @@ lint: ## gofmt, go vet, staticcheck
 	go vet -tags cli ./tools/clitest ./command/capture/take ./command && go vet -tags referee ./tools/referee
 	go vet -tags commands ./tools/deploytest && go vet -tags slacktypes ./stage/fakeslack/types && go vet -tags kube ./tools/kubetest
 	go vet -tags chromium ./tools/browser ./stage/fakeslack/press ./tools/site
-	go vet -tags upgrade ./stage && go vet -tags organisation ./tools/bench/organisation
+	go vet -tags upgrade ./stage && go vet -tags organization ./tools/bench/organization
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PACKAGES) ./infra/...
 
 docs/site/node_modules: docs/site/package-lock.json

@@ -836,7 +836,7 @@ func (r *running) queued(name string) int {
 // order.
 var karpenterMessages = []string{"story-karpenter-policy", "story-karpenter-subnets", "story-karpenter-route"}
 
-// costCenter is the organisation's policy: nothing is started without a tag.
+// costCenter is the organization's policy: nothing is started without a tag.
 const costCenter = `{"Version":"2012-10-17","Statement":[{"Sid":"RequireCostCenter","Effect":"Deny","Action":"ec2:RunInstances","Resource":"arn:aws:ec2:*:*:instance/*","Condition":{"Null":{"aws:RequestTag/cost-center":"true"}}}]}`
 
 // withKarpenter starts the Karpenter story's world, whose operator has applied the

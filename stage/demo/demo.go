@@ -120,19 +120,11 @@ func plays() []play {
 	}
 }
 
-// Named returns the name of a story as it is listed; the British spelling is one of it.
-func Named(name string) string {
-	if name == "organisation" {
-		return "organization"
-	}
-	return name
-}
-
 // chosen are the plays of a name; none where there is no such story.
 func chosen(name string) []play {
 	var list []play
 	for _, p := range plays() {
-		if Named(name) == p.name || name == "all" {
+		if name == p.name || name == "all" {
 			list = append(list, p)
 		}
 	}

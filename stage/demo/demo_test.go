@@ -19,7 +19,7 @@ import (
 )
 
 func TestChosenStories(t *testing.T) {
-	tests := map[string][]string{"route": {"route"}, "spot": {"spot"}, "ips": {"ips"}, "zone": {"zone"}, "karpenter": {"karpenter"}, "organization": {"organization"}, "organisation": {"organization"},
+	tests := map[string][]string{"route": {"route"}, "spot": {"spot"}, "ips": {"ips"}, "zone": {"zone"}, "karpenter": {"karpenter"}, "organization": {"organization"}, "organisation": nil,
 		"all": {"route", "spot", "ips", "zone", "karpenter", "organization"}, "": nil, "zones": nil}
 	for name, want := range tests {
 		var got []string

@@ -49,7 +49,7 @@ input; 130 interrupted.`,
 			switch {
 			case len(args) > 1:
 				return exit.Misuse("one story at a time: unexpected argument %q", args[1])
-			case len(args) == 1 && !slices.Contains(append(demo.Stories(), "all"), demo.Named(args[0])):
+			case len(args) == 1 && !slices.Contains(append(demo.Stories(), "all"), args[0]):
 				return noStory(args[0])
 			case o.Rate < 0:
 				return exit.Misuse("--rate %g: want more than 0", o.Rate)

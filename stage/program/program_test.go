@@ -18,6 +18,7 @@ func TestDemoMistyped(t *testing.T) {
 	}{
 		{[]string{"demo", "zoen"}, "rollcall: there is no story zoen; did you mean zone?\n"},
 		{[]string{"demo", "rout"}, "rollcall: there is no story rout; did you mean route?\n"},
+		{[]string{"demo", "organisation"}, "rollcall: there is no story organisation; did you mean organization?\n"},
 		{[]string{"demo", "x"}, "rollcall: there is no story x, only route, spot, ips, zone, karpenter, organization and all\n"},
 		{[]string{"demo", "zone", "ips"}, "rollcall: one story at a time: unexpected argument \"ips\"\n"},
 		{[]string{"demo", "--rate", "-1"}, "rollcall: --rate -1: want more than 0\n"},

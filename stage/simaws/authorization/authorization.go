@@ -1,5 +1,5 @@
 // Package authorization decides what a session of a role may do in the simulated
-// account: by the organisation's service control policies, the role's permissions
+// account: by the organization's service control policies, the role's permissions
 // boundary and its own policies. What it may not is said in EC2's words.
 package authorization
 

@@ -84,9 +84,9 @@ func TestLayers(t *testing.T) {
 		"the boundary denies": {allows, deny, "", "with an explicit deny in a permissions boundary"},
 		"the boundary grants nothing": {`{"Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"*"}]}`, allows, "",
 			"because no identity-based policy allows the ec2:TerminateInstances action"},
-		"the organisation denies":         {allows, "", deny, "with an explicit deny in a service control policy"},
-		"the organisation, and its own":   {deny, "", deny, "with an explicit deny in a service control policy"},
-		"the organisation denies another": {allows, "", `{"Statement":[{"Effect":"Deny","Action":"s3:*","Resource":"*"}]}`, ""},
+		"the organization denies":         {allows, "", deny, "with an explicit deny in a service control policy"},
+		"the organization, and its own":   {deny, "", deny, "with an explicit deny in a service control policy"},
+		"the organization denies another": {allows, "", `{"Statement":[{"Effect":"Deny","Action":"s3:*","Resource":"*"}]}`, ""},
 	} {
 		var control []string
 		if test.control != "" {
@@ -103,7 +103,7 @@ func TestLayers(t *testing.T) {
 }
 
 // Who is no role's session is not judged; a role that the world does not know, and one
-// with a policy that it does not know, are bound by the organisation alone.
+// with a policy that it does not know, are bound by the organization alone.
 func TestWhoIsJudged(t *testing.T) {
 	deny := `{"Statement":[{"Effect":"Deny","Action":"ec2:*","Resource":"*"}]}`
 	end := func(w *state.State, who string) error {
@@ -119,7 +119,7 @@ func TestWhoIsJudged(t *testing.T) {
 		t.Errorf("a role that is not known: %v", err)
 	}
 	if err := end(account("", "", deny), other); err == nil {
-		t.Error("a role that is not known, and the organisation denies it")
+		t.Error("a role that is not known, and the organization denies it")
 	}
 	w := account("", "")
 	if err := end(w, session); err == nil {

@@ -249,7 +249,7 @@ type iamState struct {
 	Policies *table.Table[iamtypes.ManagedPolicyDetail]
 	// DeletedRoles are the names of roles that were there once.
 	DeletedRoles map[string]bool
-	// ControlPolicies are the organisation's, beside FullAWSAccess.
+	// ControlPolicies are the organization's, beside FullAWSAccess.
 	ControlPolicies []worldfile.ControlPolicy
 	// AccountAliases are none or one.
 	AccountAliases []string

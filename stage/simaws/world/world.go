@@ -206,7 +206,7 @@ func (w *World) Apply(cluster string, set worldfile.SetFile) error {
 }
 
 // AttachControlPolicies has the account's service control policies be these, beside
-// FullAWSAccess: what the organisation does in its management account.
+// FullAWSAccess: what the organization does in its management account.
 func (w *World) AttachControlPolicies(list ...worldfile.ControlPolicy) {
 	defer w.Enter()()
 	w.ControlPolicies = list

@@ -673,11 +673,11 @@ func TestFleetRefusals(t *testing.T) {
 		whole      bool
 		code, says string
 	}{
-		"a policy of the organisation, on the type": {underPolicy(denyBigTypes), usual, false, "UnauthorizedOperation",
+		"a policy of the organization, on the type": {underPolicy(denyBigTypes), usual, false, "UnauthorizedOperation",
 			"User: " + fleetCaller + " is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-west-2:111122223333:instance/* with an explicit deny in a service control policy. Encoded authorization failure message: "},
-		"a policy of the organisation, on a tag": {underPolicy(tagged), untagged, false, "UnauthorizedOperation", "with an explicit deny in a service control policy"},
+		"a policy of the organization, on a tag": {underPolicy(tagged), untagged, false, "UnauthorizedOperation", "with an explicit deny in a service control policy"},
 		"the tag that it wants":                  {underPolicy(tagged), usual, false, "", ""},
-		"a policy of the organisation, on the fleet": {underPolicy(`{"Statement":{"Effect":"Deny","Action":"ec2:CreateFleet","Resource":"*"}}`), usual,
+		"a policy of the organization, on the fleet": {underPolicy(`{"Statement":{"Effect":"Deny","Action":"ec2:CreateFleet","Resource":"*"}}`), usual,
 			true, "UnauthorizedOperation",
 			"ec2:CreateFleet on resource: arn:aws:ec2:us-west-2:111122223333:fleet/* with an explicit deny in a service control policy"},
 		"the role's own policy denies": {own(`{"Statement":[{"Effect":"Allow","Action":"*","Resource":"*"},{"Effect":"Deny","Action":"ec2:RunInstances","Resource":"arn:aws:ec2:*:*:subnet/*"}]}`), usual, false, "UnauthorizedOperation",

@@ -33,7 +33,7 @@ type File struct {
 	AutoScaling AutoScalingFile
 	EKS         EKSFile
 	IAM         IAMFile
-	// Organizations is what the account's organisation says of it.
+	// Organizations is what the account's organization says of it.
 	Organizations OrganizationsFile
 	STS           STSFile
 	Logs          LogsFile
@@ -184,7 +184,7 @@ type IAMFile struct {
 	AccountAliases []string
 }
 
-// OrganizationsFile is the organisation's part of a world, as the management
+// OrganizationsFile is the organization's part of a world, as the management
 // account sees it.
 type OrganizationsFile struct {
 	// ServiceControlPolicies are those that are attached to the account beside

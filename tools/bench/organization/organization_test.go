@@ -1,6 +1,6 @@
-// Package organisation plays Rollcall for a company: fifty accounts, two regions, a
+// Package organization plays Rollcall for a company: fifty accounts, two regions, a
 // thousand clusters.
-package organisation
+package organization
 
 import (
 	"bytes"
@@ -362,7 +362,7 @@ const settle = 20 * time.Minute
 // launch has its one true outcome; no account's request bucket is emptied; and there is one
 // message for each cause. Two accounts with five clusters each show that nothing is mixed up,
 // and ten places that it holds for many; the thousand clusters of fifty accounts are
-// played by .ci/run organisation.
+// played by .ci/run organization.
 func TestCompany(t *testing.T) {
 	c := company{accounts: testfull.Count(5, 2), regions: testfull.Count(2, 1), clusters: 5, nodes: testfull.Count(20, 2)}
 	p := play{company: c, minutes: testfull.Count(10, 2), hourly: testfull.Count(1_000, 300), atOnce: 4}

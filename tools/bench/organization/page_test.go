@@ -1,6 +1,6 @@
-//go:build organisation
+//go:build organization
 
-package organisation
+package organization
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ import (
 	"rollcall/tools/expect"
 )
 
-var page = flag.String("organisation.page", "", "play the whole company, and write this page about it (.ci/run organisation)")
+var page = flag.String("organization.page", "", "play the whole company, and write this page about it (.ci/run organization)")
 
 // TestPage plays a thousand clusters, and for what they cost also 100, 10 and one, and writes
 // docs/scale.md.
@@ -67,7 +67,7 @@ func write(list []result, t bill.Template) (string, error) {
 	last := list[len(list)-1]
 	fmt.Fprintf(&b, `# A thousand clusters
 
-What one hub does for a company, played on the local stage with the functions' own code in virtual time (`+"`.ci/run organisation`"+` plays it again and writes this page; `+"`make test-full`"+` plays a tenth of it).
+What one hub does for a company, played on the local stage with the functions' own code in virtual time (`+"`.ci/run organization`"+` plays it again and writes this page; `+"`make test-full`"+` plays a tenth of it).
 
 %d accounts in %d regions, %s clusters with %s nodes; the APIs of %d clusters drop all packets. All accounts have clusters, instances and route tables of the same names and ids.
 %s launches in %d minutes (%s an hour). AWS and Kubernetes answer after %s. Each account has its own request buckets: EC2's (100 and 20 a second for most reads), CloudTrail's two lookups a second, STS's 600 a second.
