@@ -365,6 +365,9 @@ func (p *page) worst(pools []spotreport.Pool) {
 	}
 	rows := p.fitting(bad[:min(len(bad), mostPools)])
 	text := strings.Join(rows, "\n")
+	if head := rows[0] + " "; strings.Contains(head, " recl ") || strings.Contains(head, " ref ") {
+		text += "\nrecl: reclaimed by EC2, ref: refused"
+	}
 	if left := len(bad) - mostPools; left > 0 {
 		text += "\n… and " + slacktext.Count(left, "more pool") + " with failures"
 	}
@@ -380,7 +383,9 @@ const phone = 40
 // first of these that is narrow enough.
 func (p *page) fitting(pools []spotreport.Pool) []string {
 	var rows []string
-	for _, with := range []tableWords{{"refused", true, 18}, {"ref.", true, 18}, {"ref.", false, 18}, {"ref.", false, 10}} {
+	for _, with := range []tableWords{
+		{"failed", "reclaimed", "refused", true, 18}, {"fail", "recl", "ref", true, 18}, {"fail", "recl", "ref", false, 18}, {"fail", "recl", "ref", false, 10},
+	} {
 		rows = p.counts(pools, with)
 		if !slices.ContainsFunc(rows, func(row string) bool { return utf8.RuneCountInString(row) > phone }) {
 			break
@@ -391,9 +396,10 @@ func (p *page) fitting(pools []spotreport.Pool) []string {
 
 // tableWords is how much a table says.
 type tableWords struct {
-	refused string
-	lost    bool
-	kind    int // characters for an instance type
+	failed, reclaimed, refused string
+
+	lost bool
+	kind int // characters for an instance type
 }
 
 // counts are pools with their numbers, in columns; those that are zero
@@ -416,8 +422,8 @@ func (p *page) counts(pools []spotreport.Pool, with tableWords) []string {
 		{"joined", func(p spotreport.Pool) string {
 			return slacktext.Number(p.Joined) + "/" + slacktext.Number(p.Requested)
 		}, true},
-		{"not", func(p spotreport.Pool) string { return slacktext.Number(p.NotJoined) }, false},
-		{"back", func(p spotreport.Pool) string { return slacktext.Number(p.Reclaimed) }, false},
+		{with.failed, func(p spotreport.Pool) string { return slacktext.Number(p.NotJoined) }, false},
+		{with.reclaimed, func(p spotreport.Pool) string { return slacktext.Number(p.Reclaimed) }, false},
 		{with.refused, func(p spotreport.Pool) string { return slacktext.Number(p.Refused) }, false},
 	}
 	if with.lost {
