@@ -382,21 +382,21 @@ func Keys() []Key {
 		keys = append(keys, Key{Name: s.Context, Default: s.Default, About: s.About})
 	}
 	return append(keys,
-		Key{SlackSecretKMSKey, "", "ARN of the customer key that encrypts slackSecretArn and slackSigningSecretArn, if one does; report and slack-actions may then decrypt with it, through Secrets Manager only."},
-		Key{TargetSecretKMSKey, "", "ARN of the customer key that encrypts the secrets of targets, if one does; notify-targets may then decrypt these with it, through Secrets Manager only. The key's policy must let the account's roles use it."},
-		Key{KubernetesAccess, string(AccessGroup), `How join-check, sweep, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report may read in clusters: "group" (the Kubernetes group rollcall, whose ClusterRole deploy/clusterrole.yaml names every object that is read; the output ClusterRoleCommand applies it), "policy" (EKS access policies AmazonAIOpsAssistantPolicy, ` + AIOpsGives + `, and AmazonEKSViewPolicy for kube-system) or "none" (you grant it yourself).`},
-		Key{AccessClusters, "", "Clusters in which the stack makes the access entry, separated by commas; if not set, those of clusters. With clusters=all the stack cannot know them: name them here, or run the output KubernetesAccessCommand once for each."},
-		Key{ConfigMapClusters, "", "Clusters in authentication mode CONFIG_MAP, separated by commas: EKS refuses access entries there, and the whole stack would roll back, so none is made. make deploy and make diff ask EKS and fill this in; the output AwsAuthRoles says what to add to aws-auth instead."},
-		Key{VPCSubnetIDs, "", "Private subnets in which join-check, sweep, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report run, separated by commas, best two or more in different zones. Needed when a watched cluster's API has a private endpoint only. From there it must reach the APIs of EC2, Auto Scaling, EKS, EventBridge, SQS and DynamoDB (with autoModeLogs CloudWatch Logs too) through a NAT gateway or VPC endpoints."},
-		Key{VPCSecurityGroupIDs, "", "Security groups of join-check, sweep, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report in those subnets, separated by commas. They must let them out to port 443, and the clusters' security groups must let them in on port 443."},
-		Key{AlarmTopicARN, "", "ARN of an SNS topic for alarms, whose policy lets cloudwatch.amazonaws.com publish. Without it the stack makes one without a KMS key: SNS encrypts its disks, and no more. If yours has a KMS key, it must be a customer key whose policy allows cloudwatch.amazonaws.com kms:GenerateDataKey* and kms:Decrypt: with the key aws/sns no alarm arrives."},
-		Key{AlarmEmail, "", "Address that gets the alarms of the stack's own topic (it is asked to confirm)."},
-		Key{TargetEmail, "", "Addresses that receive incidents by email, separated by commas: they are subscribed to the topic that the stack makes for sns among targets, and each is asked to confirm."},
+		Key{SlackSecretKMSKey, "", "ARN of the customer key that encrypts slackSecretArn and slackSigningSecretArn, if there is one; report and slack-actions are then allowed to decrypt with it, through Secrets Manager only."},
+		Key{TargetSecretKMSKey, "", "ARN of the customer key that encrypts the secrets of targets, if there is one; notify-targets is then allowed to decrypt them with it, through Secrets Manager only. The key's policy must allow the account's roles to use it."},
+		Key{KubernetesAccess, string(AccessGroup), `How join-check, sweep, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report get read access in clusters: "group" (the Kubernetes group rollcall, whose ClusterRole deploy/clusterrole.yaml lists every object that is read; the output ClusterRoleCommand applies it), "policy" (EKS access policies AmazonAIOpsAssistantPolicy, ` + AIOpsGives + `, and AmazonEKSViewPolicy for kube-system) or "none" (you grant it yourself).`},
+		Key{AccessClusters, "", "Clusters in which the stack creates the access entry, separated by commas; if not set, those in the setting clusters. With clusters=all the stack cannot know them: list them here, or run the output KubernetesAccessCommand once for each."},
+		Key{ConfigMapClusters, "", "Clusters in authentication mode CONFIG_MAP, separated by commas: EKS rejects access entries there, and the whole stack would roll back, so none is created. make deploy and make diff read the mode from EKS and fill this in; the output AwsAuthRoles has the lines to add to aws-auth instead."},
+		Key{VPCSubnetIDs, "", "Private subnets in which join-check, sweep, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report run, separated by commas; preferably two or more, in different zones. An alternative to relays for clusters with only a private endpoint. From these subnets the functions must reach the APIs of EC2, Auto Scaling, EKS, EventBridge, SQS and DynamoDB (with autoModeLogs CloudWatch Logs too) through a NAT gateway or VPC endpoints."},
+		Key{VPCSecurityGroupIDs, "", "Security groups of join-check, sweep, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report in those subnets, separated by commas. They must allow outbound port 443, and the clusters' security groups must allow inbound port 443 from them."},
+		Key{AlarmTopicARN, "", "ARN of an SNS topic for alarms, whose policy lets cloudwatch.amazonaws.com publish. Without it the stack creates one without a KMS key: only SNS's own disk encryption applies. If yours has a KMS key, it must be a customer key whose policy allows cloudwatch.amazonaws.com kms:GenerateDataKey* and kms:Decrypt. With the key aws/sns no alarm arrives."},
+		Key{AlarmEmail, "", "Address that receives the alarms of the stack's own topic. SNS sends it a request to confirm."},
+		Key{TargetEmail, "", "Addresses that receive incidents by email, separated by commas: they are subscribed to the topic that the stack creates for targets=sns, and SNS sends each a request to confirm."},
 		Key{LogRetentionDays, "30", "How long logs are kept, one of the numbers of days that CloudWatch Logs accepts."},
-		Key{Dashboard, "on", `"off" leaves out the CloudWatch dashboard (launches, joins, addresses left, incidents, Rollcall's own health). An account's first three dashboards are free, each further one costs $3.00 a month; opening it searches the log groups ($0.005 for a GB).`},
-		Key{SpokeTemplate, "", `Which spoke's template "make spoke-template" writes: "any" (looks and forwards, and changes nothing: one file for all accounts), or an account and a region (222233334444/eu-west-1), with what its clusters have opted in to.`},
-		Key{Organization, "", "Id of the organization (o-…) of the hub: a spoke's roles then trust the hub only while it is in it. For a spoke outside the organization leave it out."},
-		Key{StackName, "Rollcall", "Name of the stack; in lower case it begins the name of every function and queue, and is the name of the bus."},
+		Key{Dashboard, "on", `"off" leaves out the CloudWatch dashboard (launches, joins, addresses left, incidents, Rollcall's own health). An account's first three dashboards are free, and each further one costs $3.00 a month. Opening it searches the log groups ($0.005 a GB).`},
+		Key{SpokeTemplate, "", `Which spoke's template "make spoke-template" writes: "any" (reads and forwards, changes nothing: one file for all accounts), or an account and a region (222233334444/eu-west-1), with the roles for what its clusters opted in to.`},
+		Key{Organization, "", "Id of the organization (o-…) of the hub: a spoke's roles then trust the hub only while the hub is in that organization. Leave it out for a spoke outside the organization."},
+		Key{StackName, "Rollcall", "Name of the stack. In lower case it is the name of the bus, and the prefix of every function's and queue's name."},
 	)
 }
 
@@ -506,7 +506,7 @@ func distance(a, b string) int {
 // Page is docs/settings.md: every key that an operator can set.
 func Page() string {
 	var b strings.Builder
-	b.WriteString("<!-- Written by make generate. Do not edit. -->\n\n# Settings\n\nThey are set when deploying: `make deploy CHANNEL=C0123456789 CLUSTERS=prod,dev SET=\"joinTime=4m logRetentionDays=90\"`\n(`CHANNEL` is `slackChannel`, `CLUSTERS` is `clusters`). A wrong value ends the synth with a sentence, before anything is deployed.\n")
+	b.WriteString("<!-- Written by make generate. Do not edit. -->\n\n# Settings\n\nThey are set when deploying: `make deploy CHANNEL=C0123456789 CLUSTERS=prod,dev SET=\"joinTime=4m logRetentionDays=90\"`\n(`CHANNEL` is `slackChannel`, `CLUSTERS` is `clusters`). A wrong value stops `make deploy` with an error before anything is deployed.\n")
 	for _, k := range Keys() {
 		value := "default `" + k.Default + "`"
 		if k.Default == "" {

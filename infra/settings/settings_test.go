@@ -100,7 +100,7 @@ func TestParseRefuses(t *testing.T) {
 		given map[string]any
 		want  string
 	}{
-		{"no channel", map[string]any{"slackChannel": ""}, "CHANNEL: is not set. Id of the Slack channel, like C0123456789. Required, unless targets get the messages: \"none\", or left out with targets, is Rollcall without a Slack app. (make … CHANNEL=C0123456789)"},
+		{"no channel", map[string]any{"slackChannel": ""}, "CHANNEL: is not set. Id of the Slack channel, like C0123456789. Required unless the setting targets is set: then \"none\", or leaving it out, runs Rollcall without a Slack app. (make … CHANNEL=C0123456789)"},
 		{"no channel, and no target", map[string]any{"slackChannel": "none"}, "CHANNEL: nobody gets a message: give the id of a channel, or set targets (make … CHANNEL=C0123456789)"},
 		{"buttons without an app", map[string]any{"slackChannel": "", "targets": "slackwebhook=x", "slackActions": "on"}, "slackActions: needs a channel (CHANNEL=C0123456789)"},
 		{"routes without an app", map[string]any{"slackChannel": "", "targets": "slackwebhook=x", "routes": "prod=C0PAGES0001"}, "routes: needs a channel"},

@@ -169,13 +169,13 @@ func TestCommandsWithoutCredentials(t *testing.T) {
 func TestCommandsOfWrongMakeLines(t *testing.T) {
 	dir, env := checkout(t), withoutAWS(t)
 	for line, want := range map[string]string{
-		"make deploy": "CHANNEL: is not set. Id of the Slack channel, like C0123456789. Required, unless targets get the messages",
+		"make deploy": "CHANNEL: is not set. Id of the Slack channel, like C0123456789. Required unless the setting targets is set",
 		"make diff":   "CHANNEL: is not set.",
 		`make deploy CHANNEL=C0123456789 SET="jointime=4m"`:                                `jointime: is not a setting of Rollcall; did you mean joinTime? (make … SET="joinTime=…")`,
 		`make deploy CHANNEL=C0123456789 SET="joinTime=4h"`:                                `joinTime: 4h0m0s is outside 1m0s to 15m0s.`,
 		`make deploy CHANNEL=C0123456789 SET=slackActions`:                                 `SET: "slackActions" has no value (make … SET="slackActions=…")`,
 		`make deploy CHANNEL=C0123456789 CLUSTERS="a, b"`:                                  noCredentials, // meant and taken as a,b
-		`make deploy CHANNEL=C0123456789 CLUSTERS="a b"`:                                   `CLUSTERS: "a b" is not a cluster name. Clusters to watch: "all" in this region, or names separated by commas. A spoke's cluster is named with its account and region (222233334444/eu-west-1/prod), here and in the settings below; where none of a spoke's is named, all of it are watched. (make … CLUSTERS=prod,dev)`,
+		`make deploy CHANNEL=C0123456789 CLUSTERS="a b"`:                                   `CLUSTERS: "a b" is not a cluster name. Clusters to watch: "all" in this region, or names separated by commas. A spoke's cluster is named with its account and region (222233334444/eu-west-1/prod), here and in other settings. If none of a spoke's clusters is named, all of them are watched. (make … CLUSTERS=prod,dev)`,
 		`make deploy CHANNEL=C0123456789 SET="cleanup=a=delete, b=dry-run remedyLimit=99"`: `remedyLimit: "99" is not a number from 1 to 20.`,
 		`make deploy CHANNEL=C0123456789 CLUSTER=prod`:                                     "CLUSTER: is not a variable of this Makefile; did you mean CLUSTERS?",
 		`make synth SET=jointime=4m`:                                                       "did you mean joinTime?",
