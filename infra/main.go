@@ -268,8 +268,8 @@ type figure struct {
 func (a alarms) watch(r resources, functions []function) {
 	a.add(alarm{
 		id: "FunctionsFail",
-		description: "Functions of " + a.prefix + " failed in two of three periods of five minutes, or clusters' turns came too late to be taken. Meanwhile: what they were to do waits or is tried again; what is tried too often is put aside, for which there is another alarm. " +
-			"Do: find which, and why: CloudWatch, Lambda, Errors by function, then its log group /aws/lambda/" + a.prefix + "-… (lines with level ERROR, \"Task timed out\", \"Runtime exited\"; \"a turn is dropped\" in that of sweep: see its Throttles).",
+		description: "Functions of " + a.prefix + " failed in two of three periods of five minutes, or checks of clusters came too late and were dropped. Meanwhile: their work waits or is retried; after too many attempts it goes to a dead-letter queue, which has its own alarm. " +
+			"Do: find the function (CloudWatch, Lambda, Errors by function), then read its log group /aws/lambda/" + a.prefix + "-… (lines with level ERROR, \"Task timed out\", \"Runtime exited\"; for sweep \"a turn is dropped\": check its Throttles).",
 		figures:   []figure{{namespace: lambda.StackNamespace(a.prefix), metric: lambda.Failures, statistic: "Sum"}},
 		threshold: 1, datapoints: 2, periods: 3,
 	})
@@ -282,7 +282,7 @@ func (a alarms) watch(r resources, functions []function) {
 		for _, own := range f.spec.Alarms {
 			a.add(alarm{
 				id:          camel(f.spec.Name) + own.Metric,
-				description: fmt.Sprintf("%s-%s: %s Meanwhile: %s Do: %s", a.prefix, f.spec.Name, own.Why, f.spec.FailureImpact, own.Do),
+				description: fmt.Sprintf("%s-%s: %s Meanwhile: %s Do: %s", a.prefix, f.spec.Name, own.Why, own.Meanwhile, own.Do),
 				figures:     []figure{{namespace: lambda.StackNamespace(a.prefix), metric: own.Metric, statistic: "Sum"}},
 				threshold:   float64(own.AtLeast), datapoints: 1, periods: 1,
 			})
@@ -312,8 +312,8 @@ func (a alarms) deadLetters(failed awssqs.Queue, functions []function) {
 		}
 		a.add(alarm{
 			id: id,
-			description: fmt.Sprintf("Something was put aside: messages in a queue %[1]s-…-dead (tried too often, or unreadable), or events and clusters' turns in %[1]s-failed (they did not reach a function, or it failed on them). Meanwhile: it is not done; it is kept for 14 days. "+
-				"Do: make redrive shows which; read the log of the function, and the messages (those in %[1]s-failed name the rule or the function, and the error); mend the cause, then make redrive MOVE=1 puts messages back; what matters in %[1]s-failed is sent again by hand, and the rest purged.", a.prefix),
+			description: fmt.Sprintf("Work was given up: messages in a queue %[1]s-…-dead (tried too often, or unreadable), or events and checks of clusters in %[1]s-failed (they did not reach a function, or it failed on them). Meanwhile: this work is not done. The messages are kept for 14 days. "+
+				"Do: list them with make redrive. Read the function's log and the messages (those in %[1]s-failed name the rule or the function, and the error). Fix the cause, then put the messages back with make redrive MOVE=1. In %[1]s-failed, send what matters again by hand and purge the rest.", a.prefix),
 			figures: figures, expression: "SUM([" + strings.Join(parts, ",") + "])",
 			threshold: 1, datapoints: 1, periods: fillPeriods,
 		})
@@ -341,8 +341,8 @@ func (a alarms) late(functions []function) {
 	}
 	a.add(alarm{
 		id: "QueuesLate",
-		description: fmt.Sprintf("Messages wait for longer than they should (%s) in one of the queues %s. Meanwhile: launches are looked at, or said, late; nothing is lost for a day. "+
-			"Do: find the queue (SQS, ApproximateAgeOfOldestMessage by queue), then why its function does not read it: its log, and Lambda, Throttles by function (the account's concurrency may be used up: ask for a higher quota).", span(slowQueue), strings.Join(names, ", ")),
+		description: fmt.Sprintf("Messages wait longer than they should (%s) in one of the queues %s. Meanwhile: launches are checked or reported late; nothing is lost for a day. "+
+			"Do: find the queue (SQS, ApproximateAgeOfOldestMessage by queue). Then find out why its function does not read it: its log, and Lambda, Throttles by function (if the account's concurrency is used up, request a higher quota).", span(slowQueue), strings.Join(names, ", ")),
 		figures: figures, expression: "MAX([" + strings.Join(parts, ",") + "])",
 		threshold: 1, datapoints: 1, periods: fillPeriods,
 	})
@@ -355,8 +355,8 @@ func (a alarms) late(functions []function) {
 func (a alarms) silent(f function) {
 	a.add(alarm{
 		id: "Silent",
-		description: fmt.Sprintf("%[1]s-%[2]s has not run for %[3]s, and its tick is due every five minutes. Meanwhile: %[4]s "+
-			"Do: see whether its schedule is enabled (EventBridge, rules), then Lambda, Invocations and Throttles of %[1]s-%[2]s, and its log.", a.prefix, f.spec.Name, span(missedTicks*alarmPeriod), f.spec.FailureImpact),
+		description: fmt.Sprintf("%[1]s-%[2]s has not run for %[3]s; it is scheduled every five minutes. Meanwhile: %[4]s "+
+			"Do: check whether its schedule is enabled (EventBridge, Rules), then Invocations and Throttles of %[1]s-%[2]s (Lambda), and its log.", a.prefix, f.spec.Name, span(missedTicks*alarmPeriod), f.spec.FailureImpact),
 		figures:   []figure{{"AWS/Lambda", "Invocations", "Sum", "FunctionName", f.lambda.FunctionName()}},
 		threshold: 0, datapoints: missedTicks, periods: missedTicks, whenSilent: true,
 	})

@@ -308,36 +308,36 @@ func output(stack awscdk.Stack, chosen settings.Settings, r resources, a alarms,
 	say("BusName", "Every opened, changed or resolved incident is an event on this bus", r.bus.EventBusName())
 	say("AlarmTopicArn", "Alarms are published here: subscribe whoever is on call", jsii.String(a.topic))
 	if r.targets != nil {
-		say("TargetTopicArn", "Incidents are published here: subscribe whoever is to hear of them by mail", r.targets.TopicArn())
+		say("TargetTopicArn", "Incidents are published here: subscribe whoever wants them by mail", r.targets.TopicArn())
 	}
-	say("SlackSecretArn", "Where the Slack bot token is. Its app needs the bot scopes chat:write, channels:history (groups:history in a private channel), files:write (pictures of reports) and, where user groups approve remedies, usergroups:read", jsii.String(r.secrets[spec.SlackSecret].arn))
+	say("SlackSecretArn", "Secret with the Slack bot token. The app needs the bot scopes chat:write, channels:history (groups:history in a private channel), files:write (pictures of reports) and, where user groups approve remedies, usergroups:read", jsii.String(r.secrets[spec.SlackSecret].arn))
 	if r.secrets[spec.SlackSecret].made {
-		say("SlackSecretCommand", "Puts the Slack bot token in (read from the terminal: not in the shell's history, not in the list of processes)",
+		say("SlackSecretCommand", "Stores the Slack bot token (read from the terminal, so it is not in the shell's history or the list of processes)",
 			jsii.String(fillIn("Slack bot token", r.secrets[spec.SlackSecret].arn)))
 	}
 	if s, ok := r.secrets[spec.SigningSecret]; ok {
-		say("SlackSigningSecretArn", "Where the Slack app's Signing Secret is (the app's page, Basic Information, App Credentials)", jsii.String(s.arn))
+		say("SlackSigningSecretArn", "Secret with the Slack app's Signing Secret (the app's page, Basic Information, App Credentials)", jsii.String(s.arn))
 		if s.made {
-			say("SlackSigningSecretCommand", "Puts the Signing Secret in (read from the terminal: not in the shell's history, not in the list of processes)",
+			say("SlackSigningSecretCommand", "Stores the Signing Secret (read from the terminal, so it is not in the shell's history or the list of processes)",
 				jsii.String(fillIn("Signing Secret", s.arn)))
 		}
 	}
 	for _, f := range functions {
 		if f.url != nil {
-			say("SlackInteractivityUrl", f.spec.URL.Why+" Put it in at the app's page, Interactivity & Shortcuts, Request URL", f.url)
+			say("SlackInteractivityUrl", f.spec.URL.Why+" Enter it on the app's page: Interactivity & Shortcuts, Request URL", f.url)
 		}
 	}
 	role := *who.role.RoleArn()
-	say("ReaderRoleArn", "The one role that reads in the watched clusters", who.role.RoleArn())
-	say("KubernetesAccessCommand", "Lets the reader in where the stack has not made its access entry: the cluster's name for "+placeholder+
-		", in the folder of the repository. The ClusterRole names every object that is read", jsii.String(admitByRole(role)))
+	say("ReaderRoleArn", "The only role that reads the watched clusters", who.role.RoleArn())
+	say("KubernetesAccessCommand", "Gives the reader role access to a cluster for which the stack has not created an access entry. Replace "+placeholder+
+		" by the cluster's name, and run it in the repository's folder. The ClusterRole lists every object that is read", jsii.String(admitByRole(role)))
 	if list := roleClusters(chosen); len(list) > 0 {
-		say("ClusterRoleCommand", "To be run once, in the folder of the repository: gives the group "+clusterrole.Group+" its rights in the named clusters", jsii.String(applyRole(list...)))
+		say("ClusterRoleCommand", "Run once, in the repository's folder: gives the group "+clusterrole.Group+" its rights in these clusters", jsii.String(applyRole(list...)))
 	}
 	if chosen.Access == settings.AccessPolicy {
-		say("KubernetesPolicyCommand", "The same without a ClusterRole, and wider: AmazonAIOpsAssistantPolicy, "+settings.AIOpsGives, jsii.String(admitByPolicy(role)))
+		say("KubernetesPolicyCommand", "The same as KubernetesAccessCommand without a ClusterRole, but wider: AmazonAIOpsAssistantPolicy, "+settings.AIOpsGives, jsii.String(admitByPolicy(role)))
 	}
-	say("AwsAuthRoles", "For clusters in authentication mode CONFIG_MAP, which take no access entries: add these lines under mapRoles (kubectl -n kube-system edit configmap aws-auth), and apply deploy/clusterrole.yaml"+
+	say("AwsAuthRoles", "For clusters in authentication mode CONFIG_MAP, which cannot have access entries: add these lines under mapRoles (kubectl -n kube-system edit configmap aws-auth), and apply deploy/clusterrole.yaml"+
 		about(chosen.ConfigMapClusters), jsii.String(authRoles(role)))
 }
 

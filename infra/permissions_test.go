@@ -1005,7 +1005,7 @@ func TestReadersOfKubernetesAreNamed(t *testing.T) {
 	if command := "KubernetesAccessCommand"; !strings.Contains(string(raw), "`"+command+"`") {
 		t.Errorf("README does not name the output %s", command)
 	}
-	if words := []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight"}; !strings.Contains(string(raw), "needs these "+words[count]+" in its VPC") {
+	if words := []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight"}; !strings.Contains(string(raw), "or these "+words[count]+" functions in its VPC") {
 		t.Errorf("README does not say that %d functions need a VPC", count)
 	}
 }

@@ -714,7 +714,7 @@ const relayLogDays = 30
 // of this account, or of another, could be let in.
 func NewRelayStack(app awscdk.App) {
 	stack := awscdk.NewStack(app, jsii.String(RelayStackName), &awscdk.StackProps{
-		Description: jsii.String("The relay of a cluster for Rollcall: it hands on what Rollcall lists, in the VPC of a cluster whose API has a private endpoint only."),
+		Description: jsii.String("Rollcall's relay for one cluster: forwards Rollcall's list calls inside the VPC of a cluster that has only a private endpoint."),
 		Synthesizer: awscdk.NewDefaultStackSynthesizer(&awscdk.DefaultStackSynthesizerProps{GenerateBootstrapVersionRule: jsii.Bool(false)}),
 	})
 	awscdk.Tags_Of(stack).Add(jsii.String(settings.TagKey), jsii.String(settings.TagValue), nil)
@@ -731,7 +731,7 @@ func NewRelayStack(app awscdk.App) {
 	statements := append([]statement{{sid: sidLogs, actions: []string{"logs:CreateLogStream", "logs:PutLogEvents"}, resources: []string{*logs.LogGroupArn()}}},
 		interfaceStatements(s, *given.name, vpc)...)
 	role := awsiam.NewRole(scope, jsii.String("Role"), &awsiam.RoleProps{
-		Description:    jsii.String("Its log, and what Lambda needs for its network interfaces: the relay itself may do nothing else"),
+		Description:    jsii.String("Permissions for the relay's log, and for Lambda to manage its network interfaces. The relay itself has no others"),
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		InlinePolicies: &map[string]awsiam.PolicyDocument{s.Name: document(statements)},
 	})
@@ -767,7 +767,7 @@ func relayGroup(scope constructs.Construct, given relayGiven) awsec2.CfnSecurity
 	})
 	awsec2.NewCfnSecurityGroupIngress(scope, jsii.String("In"), &awsec2.CfnSecurityGroupIngressProps{
 		GroupId: given.group, IpProtocol: jsii.String("tcp"), FromPort: jsii.Number(443), ToPort: jsii.Number(443), SourceSecurityGroupId: group.AttrGroupId(),
-		Description: jsii.String("Rollcall relay, which lists what deploy/clusterrole.yaml gives"),
+		Description: jsii.String("Rollcall relay: list calls as in deploy/clusterrole.yaml"),
 	})
 	return group
 }
@@ -786,15 +786,15 @@ func relayParameters(stack awscdk.Stack) relayGiven {
 		return awscdk.NewCfnParameter(stack, jsii.String(name), p).ValueAsString()
 	}
 	return relayGiven{
-		name:      parameter("FunctionName", "String", "Its name, by which the reader finds it: the prefix of the deployment, -relay- and the cluster's name", "^[a-zA-Z0-9_-]{1,64}$"),
-		cluster:   parameter("ClusterArn", "String", "The cluster", "^arn:[a-z-]+:eks:[a-z0-9-]+:[0-9]{12}:cluster/[0-9A-Za-z][A-Za-z0-9_-]{0,99}$"),
-		endpoint:  parameter("ClusterEndpoint", "String", "The address of its API (aws eks describe-cluster: endpoint)", "^https://[A-Za-z0-9.-]+(:[0-9]+)?$"),
-		authority: parameter("ClusterAuthority", "String", "Its authority (certificateAuthority.data)", "^[A-Za-z0-9+/=]+$"),
+		name:      parameter("FunctionName", "String", "Name of the function, by which the reader finds it: the deployment's prefix, -relay- and the cluster's name", "^[a-zA-Z0-9_-]{1,64}$"),
+		cluster:   parameter("ClusterArn", "String", "ARN of the cluster", "^arn:[a-z-]+:eks:[a-z0-9-]+:[0-9]{12}:cluster/[0-9A-Za-z][A-Za-z0-9_-]{0,99}$"),
+		endpoint:  parameter("ClusterEndpoint", "String", "Endpoint of the cluster's API (aws eks describe-cluster: endpoint)", "^https://[A-Za-z0-9.-]+(:[0-9]+)?$"),
+		authority: parameter("ClusterAuthority", "String", "Certificate authority of the cluster (aws eks describe-cluster: certificateAuthority.data)", "^[A-Za-z0-9+/=]+$"),
 		vpc:       parameter("VpcId", "AWS::EC2::VPC::Id", "The cluster's VPC", ""),
-		subnetA:   parameter("SubnetA", "AWS::EC2::Subnet::Id", "A subnet of the cluster", ""),
-		subnetB:   parameter("SubnetB", "AWS::EC2::Subnet::Id", "Another one, in another zone", ""),
-		group:     parameter("ClusterSecurityGroup", "AWS::EC2::SecurityGroup::Id", "The security group that EKS made for it (clusterSecurityGroupId)", ""),
-		bucket:    parameter("CodeBucket", "String", "A bucket in this region with the relay of the hub's release", ""),
-		key:       parameter("CodeKey", "String", "Its key there", ""),
+		subnetA:   parameter("SubnetA", "AWS::EC2::Subnet::Id", "One of the cluster's subnets", ""),
+		subnetB:   parameter("SubnetB", "AWS::EC2::Subnet::Id", "Another of the cluster's subnets, in another zone", ""),
+		group:     parameter("ClusterSecurityGroup", "AWS::EC2::SecurityGroup::Id", "The security group that EKS created for the cluster (clusterSecurityGroupId)", ""),
+		bucket:    parameter("CodeBucket", "String", "Bucket in this region that holds the relay's program, from the hub's release", ""),
+		key:       parameter("CodeKey", "String", "Key of the relay's program in that bucket", ""),
 	}
 }

@@ -908,7 +908,7 @@ func Grants(getenv func(string) string) ([]spec.Grant, error) {
 	}
 	return []spec.Grant{{
 		Sid:       "KeepEvidence",
-		Why:       "What was read when something was found is kept: so that it can be diagnosed again when the instance is gone.",
+		Why:       "The data read for a finding is kept, so that it can be diagnosed again when the instance is gone.",
 		Actions:   []string{"s3:PutObject"},
 		Resources: []spec.Resource{spec.EvidenceObjects},
 		Conditions: map[string]map[string][]string{

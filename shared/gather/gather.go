@@ -301,7 +301,7 @@ func AskAlias(getenv func(string) string) ([]spec.Grant, error) {
 	}
 	return []spec.Grant{{
 		Sid:       "AskAlias",
-		Why:       "Where several accounts are watched people see each by its alias, which IAM alone tells.",
+		Why:       "With several accounts, messages show each account's alias, which only IAM returns.",
 		Actions:   ListAccountAliases().Actions,
 		Resources: []spec.Resource{spec.NoResource},
 	}}, nil
@@ -355,14 +355,14 @@ func AutoModeLogs(getenv func(string) string) ([]spec.Grant, error) {
 	return []spec.Grant{
 		{
 			Sid:        "FindAutoModeLogs",
-			Why:        "Where an account has the logs of EKS Auto Mode delivered to is its own choice: the deliveries tell the log group.",
+			Why:        "Each account chooses where EKS Auto Mode's logs are delivered: the deliveries name the log group.",
 			Actions:    []string{"logs:DescribeDeliveries", "logs:DescribeDeliveryDestinations", "logs:DescribeDeliverySources"},
 			Resources:  []spec.Resource{spec.NoResource},
 			Conditions: map[string]map[string][]string{"StringEquals": {"aws:RequestedRegion": {"${Region}"}}},
 		},
 		{
 			Sid:       "ReadAutoModeLogs",
-			Why:       "What EKS Auto Mode says of a node that does not come stands in its log alone, where the NodeClaim says only that it failed.",
+			Why:       "If the NodeClaim says only that its launch failed, the reason is only in EKS Auto Mode's log.",
 			Actions:   []string{filterAction},
 			Resources: groups,
 		},
@@ -663,7 +663,7 @@ func DecodeDenied(getenv func(string) string) ([]spec.Grant, error) {
 	}
 	return []spec.Grant{{
 		Sid:        "DecodeDeniedLaunches",
-		Why:        "What EC2 says of a launch that a policy denied is encoded: which statement, and which tag was missing, stands in it alone.",
+		Why:        "EC2's error for a launch that a policy denied is encoded: only the decoded text names the statement and the missing tag.",
 		Actions:    []string{decodeAction},
 		Resources:  []spec.Resource{spec.NoResource},
 		Conditions: map[string]map[string][]string{"StringEquals": {"aws:RequestedRegion": {"${Region}"}}},

@@ -55,7 +55,7 @@ func KubeRules(names ...snapshot.Source) []spec.KubeRule {
 func ReadInClusters() spec.Grant {
 	return spec.Grant{
 		Sid:       "ReadInClusters",
-		Why:       "Clusters let one role in, the reader, whatever the number of functions that read in them.",
+		Why:       "One role, the reader, has access to clusters, however many functions read from them.",
 		Actions:   []string{"sts:AssumeRole"},
 		Resources: []spec.Resource{spec.ReaderRole},
 	}

@@ -86,8 +86,8 @@ type Alarm struct {
 	// Metric is the name by which the function counts it, AtLeast the sum.
 	Metric  string
 	AtLeast int
-	// Why says what has happened, Do what to do about it.
-	Why, Do string
+	// Why says what has happened, Meanwhile what that means until it is fixed, Do what to do about it.
+	Why, Meanwhile, Do string
 }
 
 // Rule is one EventBridge rule, on the account's default bus where Bus is empty.
@@ -213,7 +213,7 @@ func Send(sid, why string, queues ...Resource) Grant {
 
 // SendResults allows a detector to send what it found.
 func SendResults() Grant {
-	return Send("SendResults", "What was found goes to report, the only function that talks to people.", ResultQueue)
+	return Send("SendResults", "Findings go to report, the only function that posts to people.", ResultQueue)
 }
 
 // Publish allows publishing events on the stack's bus.

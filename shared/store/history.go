@@ -592,7 +592,7 @@ func (s *Store) SaveNodegroup(ctx context.Context, r nodegroup.Record) (nodegrou
 
 // RecordNodegroups lets a function write nodegroups' records and nothing else.
 func RecordNodegroups() spec.Grant {
-	return table.Write("RecordNodegroups", "EKS sends no event when a nodegroup's status changes: only against what was seen last can a change be told, once.", nodegroupPrefix)
+	return table.Write("RecordNodegroups", "EKS sends no event when a nodegroup's status changes: a change is found, once, by comparing with the last known status.", nodegroupPrefix)
 }
 
 // ReadNodegroups is what reading nodegroups, incidents and, by their ids,

@@ -170,7 +170,7 @@ func (s *Store) CountRun(ctx context.Context, d remedy.Run, most int) (room time
 // RecordDeeds lets a function write what remedies did, and how often.
 func RecordRuns() []spec.Grant {
 	return []spec.Grant{
-		table.Write("RecordDeeds", "What a remedy does is written ahead, so that it is done once, and is the audit record after.", runPrefix),
+		table.Write("RecordDeeds", "Each change is recorded before it is made, so that it is made once; the record is the audit trail afterwards.", runPrefix),
 		table.Write("CountDeeds", "How often a remedy acts within an hour is limited.", runLimitPrefix),
 	}
 }
@@ -218,7 +218,7 @@ func ReadRefusedLaunches() []spec.Read { return table.Read(table.Queries(), spec
 
 // RecordRefusedLaunches lets a function write them, and nothing else.
 func RecordRefusedLaunches() spec.Grant {
-	return table.Write("RecordRefusedLaunches", "Thousands of refused calls an hour are one record, and one message, of which the sweep knows too.", refusedPrefix)
+	return table.Write("RecordRefusedLaunches", "Thousands of refused calls an hour become one record and one message, which sweep reads too.", refusedPrefix)
 }
 
 // A sighting's record has the key sighting#<VPC>, <interface>.
@@ -264,7 +264,7 @@ func (s *Store) saveSighting(ctx context.Context, vpc string, x leak.Sighting, e
 // RecordSightings lets a function write sightings of interfaces and nothing
 // else.
 func RecordSightings() spec.Grant {
-	return table.Write("RecordSightings", "An interface is deleted only if an earlier run saw it left behind, and by one run alone.", sightingPrefix)
+	return table.Write("RecordSightings", "An interface is deleted only if an earlier run found it leaked too, and by one run only.", sightingPrefix)
 }
 
 // Silences have the key silence#, <cluster>#<id>: one partition for each spoke, as who
@@ -317,7 +317,7 @@ func (s *Store) SaveSilence(ctx context.Context, x silence.Silence) (silence.Sil
 
 // RecordSilences lets a function write silences and nothing else.
 func RecordSilences() spec.Grant {
-	return table.Write("RecordSilences", "Who silenced what, until when and why outlives the function; it ends by itself.", silencePrefix)
+	return table.Write("RecordSilences", "Who silenced what, why and until when is kept between runs; a silence ends by itself.", silencePrefix)
 }
 
 // When a cluster was last looked at has the key swept#, <cluster>: one partition for each
@@ -397,5 +397,5 @@ func (s *Store) SaveWatchedSpoke(ctx context.Context, w WatchedSpoke) error {
 
 // RecordSpokes lets a function write which spokes are watched.
 func RecordSpokes() spec.Grant {
-	return table.Write("RecordSpokes", "Of an account and region that is no longer watched nothing is heard: what was open there is found, and closed, by its name.", spokePrefix)
+	return table.Write("RecordSpokes", "Incidents of an account and region that is no longer watched are found by this record, and closed.", spokePrefix)
 }

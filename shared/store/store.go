@@ -228,7 +228,7 @@ func (s *Store) SaveBackoff(ctx context.Context, r backoff.Record) error {
 // last looked at, which do not answer, and what people call the account. It is one
 // statement, as a role has room for few more.
 func RecordTurns() spec.Grant {
-	return table.Write("RecordTurns", "A cluster whose Kubernetes API does not answer is asked less often; when each was last looked at is what /rollcall status tells; an account's alias is what messages call it.", backoffPrefix, sweptPrefix, aliasPrefix)
+	return table.Write("RecordTurns", "A cluster whose Kubernetes API does not answer is read less often; /rollcall status shows when each cluster was last checked; messages show an account's alias.", backoffPrefix, sweptPrefix, aliasPrefix)
 }
 
 // What eni-cleanup remembers beside its sightings: pace#<account>#<region>,
@@ -297,7 +297,7 @@ func (s *Store) SaveCleanupTold(ctx context.Context, cluster, day, digest string
 // a day, and nothing else.
 func RecordCleanups() []spec.Grant {
 	return []spec.Grant{
-		table.Write("RecordPace", "The next run begins with what this one left of EC2's request bucket.", pacePrefix),
+		table.Write("RecordPace", "The next run starts with what is left of EC2's request limit.", pacePrefix),
 		table.Write("RecordCleanups", "A day's summary is sent again only when something was added to it.", cleanupPrefix),
 	}
 }
@@ -379,7 +379,7 @@ func (s *Store) SaveClusterRecord(ctx context.Context, r outbox.ClusterRecord) e
 
 // RecordClusters lets a function write what is remembered of clusters.
 func RecordClusters() spec.Grant {
-	return table.Write("RecordClusters", "Who refuses what is said, and until when it is not tried again, outlives the function; so does which clusters have open incidents.", clusterPrefix)
+	return table.Write("RecordClusters", "Which channel or target rejects posts, when to retry, and which clusters have open incidents are kept between runs.", clusterPrefix)
 }
 
 // OlderLeftOut is a history of more launches than are read: what is beside it
@@ -414,7 +414,7 @@ func ReadLaunches() []spec.Read { return table.Read(table.Gets(), spec.Table) }
 // RecordLaunches lets a function write launch records and nothing else: the
 // table's partition keys begin with the kind of the record.
 func RecordLaunches() spec.Grant {
-	return table.Write("RecordLaunches", "Each launch is recorded once, whichever event or sweep brought it, until its outcome is known.", launchPrefix)
+	return table.Write("RecordLaunches", "Each launch is recorded once, whichever event or sweep found it, until its outcome is known.", launchPrefix)
 }
 
 // RecordJoinTimes lets a function write how long nodes took to join.
@@ -424,5 +424,5 @@ func RecordJoinTimes() spec.Grant {
 
 // RecordSamples lets a function write what subnets had left.
 func RecordSamples() spec.Grant {
-	return table.Write("RecordSamples", "What a subnet had left when launches began tells later whether they were too many for it.", samplePrefix)
+	return table.Write("RecordSamples", "A subnet's free addresses when launches began show later whether there were too many launches for it.", samplePrefix)
 }

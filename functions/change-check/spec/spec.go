@@ -26,7 +26,7 @@ func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
 		About:         "Looks up in CloudTrail who changed what a new incident is about, between the last launch that joined and the first that did not.",
-		FailureImpact: "Messages do not say what was changed before, and by whom.",
+		FailureImpact: "Messages lack the line Changed: who changed what before the incident.",
 		Rules: []spec.Rule{
 			{Bus: spec.Bus, Name: "opened", Why: "An incident begins, or comes back", Pattern: event.OpenedPattern},
 		},
@@ -49,7 +49,7 @@ func Spec() spec.Spec {
 		Reads:       slices.Concat([]spec.Read{gather.ReadTrail()}, store.ReadHistory()),
 		Grants: []spec.Grant{
 			spec.SendResults(),
-			spec.Send("LookAgain", "CloudTrail has a call up to 15 minutes after it was made: it is asked again.", spec.ChangeQueue),
+			spec.Send("LookAgain", "CloudTrail can list a call up to 15 minutes late: it is searched again.", spec.ChangeQueue),
 		},
 	}
 }

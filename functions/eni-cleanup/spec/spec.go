@@ -49,13 +49,13 @@ func reads() []spec.Read {
 func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
-		About:         "Deletes network interfaces that the VPC CNI left behind on nodes that are gone, where an operator has opted in, and says how many addresses came back.",
-		FailureImpact: "Network interfaces of terminated nodes keep their addresses, and subnets may run out of them.",
+		About:         "Deletes network interfaces that the VPC CNI left when their nodes were terminated, where an operator has opted in, and reports how many addresses that frees.",
+		FailureImpact: "Network interfaces of terminated nodes keep their addresses, and subnets can run out.",
 		Rules: []spec.Rule{
-			{Bus: spec.Bus, Name: "approved", Why: "The deletion of interfaces that were left behind was approved", Pattern: event.CleanupPattern},
+			{Bus: spec.Bus, Name: "approved", Why: "The deletion of leaked interfaces was approved", Pattern: event.CleanupPattern},
 		},
 		Schedules: []spec.Schedule{
-			{Name: "sweep", Why: "What nodes left behind is looked for every 15 minutes, and deleted if an earlier run saw it too", Every: 15 * time.Minute},
+			{Name: "sweep", Why: "Every 15 minutes leaked interfaces are listed, and deleted if an earlier run found them too", Every: 15 * time.Minute},
 		},
 		Memory: 512,
 		// All that Lambda allows: of thousands of interfaces a run deletes as long
@@ -73,7 +73,7 @@ func Spec() spec.Spec {
 			store.RecordSightings(),
 			store.RecordAudits(),
 			spec.Publish("Each delete is an event, for anyone's rules."),
-			spec.Send("SendResults", "What came back goes to report, the only function that talks to people.", spec.ResultQueue),
+			spec.Send("SendResults", "The number of freed addresses goes to report, the only function that posts to people.", spec.ResultQueue),
 		}, store.RecordCleanups()...),
 		Chosen: Deletes,
 	}

@@ -30,12 +30,12 @@ func Environment() []spec.Variable {
 func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
-		About:         "Calls the roll: has each launched instance become a Ready node? Says why not, and looks again until it has, is gone, or is given up.",
+		About:         "The roll call: has each launched instance become a Ready node? Reports why not, and rechecks until it has, until it is gone, or until giveUp has passed.",
 		FailureImpact: "Instances that did not join are not reported, unless the cause was visible at launch; open incidents are not closed.",
 		Rules: []spec.Rule{
 			{Name: "launches", Why: "Auto Scaling launches an instance, or fails to", Pattern: event.LaunchPattern},
 			{Name: "running", Why: "Instances without an Auto Scaling group start", Pattern: event.RunningPattern},
-			{Bus: spec.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.JoinCheckWanted},
+			{Bus: spec.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, requests a check of one cause now", Pattern: event.JoinCheckWanted},
 		},
 		Queue: &spec.Queue{
 			Resource:  spec.JoinQueue,
@@ -63,7 +63,7 @@ func Spec() spec.Spec {
 			store.RecordRefusedLaunches(),
 			store.RecordSamples(),
 			spec.SendResults(),
-			spec.Send("LookAgain", "An instance that may still join is looked at again.", spec.JoinQueue),
+			spec.Send("LookAgain", "An instance that can still join is checked again.", spec.JoinQueue),
 		},
 		Chosen: spec.Choices(gather.DecodeDenied, gather.AutoModeLogs, evidence.Grants),
 		Kube:   gather.KubeRules(gather.JoinSources(checks.OfLaunches())...),

@@ -30,17 +30,17 @@ func Environment() []spec.Variable {
 func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
-		About:         "Looks at every launch at once: can an instance in this subnet become a node?",
-		FailureImpact: "Causes that are visible at launch are told minutes later, by join-check, instead of at once.",
+		About:         "Checks every launch at once: can an instance in this subnet become a node?",
+		FailureImpact: "Causes that are visible at launch are posted minutes later, by join-check, instead of at once.",
 		Rules: []spec.Rule{
 			{Name: "launches", Why: "Auto Scaling launches an instance, or fails to", Pattern: event.LaunchPattern},
 			{Name: "fleets-refused", Why: "EC2 refuses to launch for Karpenter, EKS Auto Mode or anybody without an Auto Scaling group", Pattern: event.FleetRefusedPattern},
-			{Name: "fleets-empty", Why: "EC2 takes such a call and starts no instance: the errors stand in its answer", Pattern: event.FleetEmptyPattern},
-			{Name: "runs-refused", Why: "EC2 refuses to start an instance that no fleet and no Auto Scaling group asked for", Pattern: event.RunRefusedPattern},
+			{Name: "fleets-empty", Why: "EC2 accepts such a call and starts no instance: the errors are in its response", Pattern: event.FleetEmptyPattern},
+			{Name: "runs-refused", Why: "EC2 refuses to start an instance that neither a fleet nor an Auto Scaling group requested", Pattern: event.RunRefusedPattern},
 			{Name: "running", Why: "Instances without an Auto Scaling group start", Pattern: event.RunningPattern},
 			{Name: "ended", Why: "An instance that should become a node ends", Pattern: event.EndedPattern},
-			{Name: "notices", Why: "EC2 takes a Spot instance back, or is likely to: what tells a reclaimed instance from a broken one", Pattern: event.NoticePattern},
-			{Name: "maintenance", Why: "EC2 plans to stop or retire an instance: what tells such an end from a broken node", Pattern: event.MaintenancePattern},
+			{Name: "notices", Why: "EC2 reclaims a Spot instance, or is likely to: distinguishes a reclaimed instance from a broken one", Pattern: event.NoticePattern},
+			{Name: "maintenance", Why: "EC2 plans to stop or retire an instance: distinguishes such an end from a broken node", Pattern: event.MaintenancePattern},
 		},
 		Queue: &spec.Queue{
 			Resource: spec.LaunchQueue,
@@ -65,7 +65,7 @@ func Spec() spec.Spec {
 			store.RecordSamples(),
 			store.RecordRefusedLaunches(),
 			spec.SendResults(),
-			spec.Send("AskForRollCall", "The roll of each launch is first called after a minute: its outcome is known early, and a node that joins and is reclaimed soon is not taken for one that never joined.", spec.JoinQueue),
+			spec.Send("AskForRollCall", "Each launch is first checked after a minute: its outcome is known early, and a node that joins and is soon reclaimed is not mistaken for one that never joined.", spec.JoinQueue),
 		},
 		Chosen: spec.Choices(gather.DecodeDenied, evidence.Grants),
 	}

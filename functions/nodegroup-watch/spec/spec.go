@@ -37,13 +37,13 @@ func judged() []checks.Check { return slices.Concat(checks.OfLaunches(), checks.
 func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
-		About:         "Makes the event that EKS does not send: a nodegroup's status, health or update has changed. Says what EKS's codes mean, and what is behind them.",
-		FailureImpact: "Nodegroups that degrade, updates that fail and add-ons that are unwell are not told; their incidents are not closed.",
+		About:         "Publishes the event that EKS does not send: a nodegroup's status, health or update has changed. Explains EKS's codes and finds their cause.",
+		FailureImpact: "Degraded nodegroups, failed updates and degraded add-ons are not reported; their incidents are not closed.",
 		Rules: []spec.Rule{
-			{Name: "calls", Why: "Somebody makes, changes or deletes a nodegroup (needs a trail that logs management events)", Pattern: event.EKSCallPattern},
-			{Name: "addons", Why: "EKS says that an add-on is degraded, failed, or well again", Pattern: event.AddonPattern},
-			{Name: "stacks", Why: "CloudFormation makes, changes or deletes a nodegroup", Pattern: event.NodegroupResourcePattern},
-			{Bus: spec.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.NodegroupCheckWanted},
+			{Name: "calls", Why: "Somebody creates, changes or deletes a nodegroup (needs a trail that logs management events)", Pattern: event.EKSCallPattern},
+			{Name: "addons", Why: "EKS reports that an add-on is degraded, failed or healthy again", Pattern: event.AddonPattern},
+			{Name: "stacks", Why: "CloudFormation creates, changes or deletes a nodegroup", Pattern: event.NodegroupResourcePattern},
+			{Bus: spec.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, requests a check of one cause now", Pattern: event.NodegroupCheckWanted},
 		},
 		Queue: &spec.Queue{
 			Resource: spec.NodegroupQueue,
@@ -66,7 +66,7 @@ func Spec() spec.Spec {
 			gather.ReadInClusters(),
 			store.RecordNodegroups(),
 			spec.SendResults(),
-			spec.Send("LookAgain", "A nodegroup that is on its way to another status is looked at again.", spec.NodegroupQueue),
+			spec.Send("LookAgain", "A nodegroup whose status is about to change is checked again.", spec.NodegroupQueue),
 			spec.Publish("Every change of a nodegroup is an event that anyone's rule can act on."),
 		},
 		Chosen: evidence.Grants,

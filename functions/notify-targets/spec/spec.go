@@ -38,7 +38,7 @@ func Spec() spec.Spec {
 			},
 		},
 		Schedules: []spec.Schedule{
-			{Name: "alerts", Why: "Who acknowledges an alert in PagerDuty or Jira Service Management is shown in Slack, and reminders stop", Every: 5 * time.Minute},
+			{Name: "alerts", Why: "An acknowledgement in PagerDuty or Jira Service Management is shown in Slack, and stops reminders", Every: 5 * time.Minute},
 		},
 		Queue: &spec.Queue{
 			Resource: spec.TargetQueue,
@@ -60,8 +60,9 @@ func Spec() spec.Spec {
 			{
 				// Counted with every attempt as long as it lasts.
 				Metric: "TargetsUndelivered", AtLeast: 1,
-				Why: "A target besides Slack has accepted nothing for ten minutes.",
-				Do:  `read the lines "could not notify a target" in its log, which name the target and its response: it is down, or its secret is empty or wrong; nothing is lost for a day.`,
+				Why:       "A target besides Slack has accepted nothing for ten minutes.",
+				Meanwhile: "This target is not notified. Its messages wait in the queue of targets for a day, then in its dead-letter queue. Slack and the other targets are not affected.",
+				Do:        `read the lines "could not notify a target" in its log, which name the target and its response. Either it is down, or its secret is empty or wrong.`,
 			},
 		},
 		Reads: outgoing.ReadIncidents(), // by query, as what targets were told is read
@@ -73,7 +74,7 @@ func Spec() spec.Spec {
 				Actions:   []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"},
 				Resources: []spec.Resource{spec.TargetQueue},
 			},
-			spec.Send("SendAlertChanges", "What a responder did with an alert goes to report, which owns the incidents.", spec.ResultQueue),
+			spec.Send("SendAlertChanges", "Acknowledgements of alerts go to report, which owns the incidents.", spec.ResultQueue),
 			spec.Send("SetAside", "A message that a target rejects would block those after it: it goes to the dead-letter queue at once, with the target's response.", spec.TargetDead),
 		},
 		Chosen: Chosen,

@@ -22,8 +22,8 @@ func Environment() []spec.Variable {
 func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
-		About:         "Hands on to Rollcall the lists of a cluster whose API answers in its VPC alone: those of deploy/clusterrole.yaml, with the token of who asks, and nothing else.",
-		FailureImpact: "Nodes, pods and volumes of the cluster cannot be read: what hangs on them is unknown, and said.",
+		About:         "Forwards list calls to a cluster whose API is reachable only inside its VPC: those in deploy/clusterrole.yaml, with the caller's token, and nothing else.",
+		FailureImpact: "Nodes, pods and volumes of the cluster cannot be read: checks that need them are unknown, and a message says so.",
 		// A page of 500 nodes is some megabytes, which pass compressed.
 		Memory: 256,
 		// Two seconds before it the frame ends the work: the answer must be there before the

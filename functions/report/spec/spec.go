@@ -49,13 +49,15 @@ func Spec() spec.Spec {
 			{
 				// Counted with every tick as long as it lasts: it rings once, and is over when it is.
 				Metric: "Undelivered", AtLeast: 1,
-				Why: "Slack or the bus rejects what Rollcall sends, for a reason that needs a change.",
-				Do:  `read the errors "was not told" in its log: the token, the channel or the permission that is missing is named there; nothing is lost, and it is tried again every quarter of an hour.`,
+				Why:       "Slack or the bus rejects what Rollcall sends, for a reason that needs a change.",
+				Meanwhile: "What was rejected is not posted. It is kept, and retried every quarter of an hour.",
+				Do:        `read the errors "was not told" in its log: they name the token, the channel or the missing permission.`,
 			},
 			{
 				Metric: "RemediesFailed", AtLeast: 1,
-				Why: "An approved remedy was not applied, or only in part.",
-				Do:  "read the incident's thread, which says why: the situation had changed, a limit was reached, or AWS refused (is the VPC among remedyVpcs?).",
+				Why:       "An approved remedy was not applied, or only in part.",
+				Meanwhile: "The fault that it should fix is still there, and its incident stays open.",
+				Do:        "read the reason in the incident's thread: something had changed, a limit was reached, or AWS refused (is the VPC among remedyVpcs?).",
 			},
 		},
 		Reads: store.ReadHistory(),
@@ -72,7 +74,7 @@ func Spec() spec.Spec {
 				Actions:   []string{"secretsmanager:GetSecretValue"},
 				Resources: []spec.Resource{spec.SlackSecret},
 			},
-			spec.Send("GoOn", "Slack accepts one message a second: what does not fit into a minute continues in the next.", spec.ResultQueue),
+			spec.Send("GoOn", "Slack accepts one message a second: what is not posted within a minute is posted in the next.", spec.ResultQueue),
 			spec.Send("SetAside", "A message that cannot be decoded would block its cluster for half an hour: it goes to the dead-letter queue at once.", spec.ResultDead),
 			spec.Publish("Every opened, changed and resolved incident, and each week, is an event that any rule can match."),
 		},

@@ -45,14 +45,16 @@ func Spec() spec.Spec {
 		Alarms: []spec.Alarm{
 			{
 				Metric: NotPassedOn, AtLeast: 1,
-				Why: "A press in Slack could not be verified or queued.",
-				Do:  "read its log for the error; is the signing secret filled in (output SlackSigningSecretCommand), are the table and the results queue in order?",
+				Why:       "A press in Slack could not be verified or queued.",
+				Meanwhile: "Buttons, /rollcall and the home page may do nothing. A person who presses sees a warning sign and can press again; nothing waits in a queue.",
+				Do:        "find the error in its log. Usually the signing secret is empty (run the output SlackSigningSecretCommand), or the table or the results queue does not accept requests.",
 			},
 			{
 				// Slack's own requests are refused next to never: a person who presses
 				// twice, a message of an older version.
 				Metric: RefusedRequests, AtLeast: 20,
-				Why: "Twenty requests or presses were refused within five minutes, by slack-actions or by report.",
+				Why:       "Twenty requests or presses were refused within five minutes, by slack-actions or by report.",
+				Meanwhile: "Refused requests change nothing. At most ten requests are handled at once, so real presses can be delayed.",
 				Do: `read the lines with "audit":true in its log: "forged" from Slack's addresses means that the signing secret in Secrets Manager is not the app's; from other addresses, that somebody is probing the URL, which changes nothing (to close it: slackActions=off). ` +
 					`Then the lines "press-refused" in report's log: "not-passed-on" means that something other than slack-actions put presses into the results queue: check in CloudTrail who uses the roles of Rollcall's functions.`,
 			},

@@ -31,14 +31,14 @@ func Spec() spec.Spec {
 	sources := gather.PoolSources(checks.OfPools())
 	return spec.Spec{
 		Name: Name,
-		About: "Weighs the history of Spot launches: judges the pools every hour, and once a day says in Slack what fails where, why, and what to change; " +
-			"once a week says what came of all clusters.",
-		FailureImpact: "Spot pools that fail are not named, and there is neither a daily Spot report nor a weekly message. Launches are watched all the same.",
+		About: "Evaluates the history of Spot launches: every hour each pool; once a day it posts in Slack what fails where, why, and what to change; " +
+			"once a week, how all clusters did.",
+		FailureImpact: "Failing Spot pools are not reported, and there is neither a daily Spot report nor a weekly message. Launches are watched all the same.",
 		Rules: []spec.Rule{
-			{Name: "asked", Why: "Somebody wants a Spot report now", Pattern: event.AskedPattern},
+			{Name: "asked", Why: "Somebody requests a Spot report now", Pattern: event.AskedPattern},
 		},
 		Schedules: []spec.Schedule{
-			{Name: "hourly", Why: "Pools are judged every hour, and the subnets' addresses noted; one of these runs makes the daily report, one the weekly message", Every: time.Hour},
+			{Name: "hourly", Why: "Every hour the pools are evaluated and the subnets' free addresses recorded; one of these runs posts the daily report, another the weekly message", Every: time.Hour},
 		},
 		// Drawing takes a processor: at 1,769 MiB Lambda gives a whole one.
 		Memory:      1024,

@@ -32,10 +32,10 @@ func Spec() spec.Spec {
 	sources := gather.AddressSources(checks.OfAddresses())
 	return spec.Spec{
 		Name:          Name,
-		About:         "Watches the addresses of the subnets in which nodes are launched: what is left, what holds them, when they run out, and whether the groups still fit.",
-		FailureImpact: "Subnets that run out of addresses, and interfaces that terminated nodes left behind, are not told before launches fail for it; the metrics of subnets stop.",
+		About:         "Watches the addresses of the subnets in which nodes are launched: what is left, what holds them, when they run out, and whether the groups' maximums still fit.",
+		FailureImpact: "Subnets that run out of addresses, and leaked network interfaces, are not reported before launches fail because of them; the subnets' metrics stop.",
 		Rules: []spec.Rule{
-			{Bus: spec.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.AddressCheckWanted},
+			{Bus: spec.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, requests a check of one cause now", Pattern: event.AddressCheckWanted},
 		},
 		// An interface is counted and forgotten: 100,000 of them take no more than
 		// one page. What is idle is kept, with a week of samples.

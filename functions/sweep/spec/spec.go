@@ -51,10 +51,10 @@ func sources() []snapshot.Source {
 func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
-		About:         "Gives each cluster its turn every five minutes: calls its roll, and looks at its nodegroups, its subnets and its zones, reading once what they have in common.",
-		FailureImpact: "What no event tells is not seen: lost launches, nodegroups that degrade, subnets that fill up, volumes that no node can reach; open incidents are not closed.",
+		About:         "Checks every cluster every five minutes: its launches, nodegroups, subnets and zones. Reads once what these checks have in common.",
+		FailureImpact: "Faults for which AWS sends no event are not found: launches that never joined, degraded nodegroups, full subnets, volumes that no node can reach. Open incidents are not closed.",
 		Schedules: []spec.Schedule{
-			{Name: "tick", Why: "Events are best effort, and for most of what goes wrong there is none: only a look tells", Every: Every},
+			{Name: "tick", Why: "AWS's events are best effort, and most faults cause none: they are found only by checking", Every: Every},
 		},
 		Queue: &spec.Queue{
 			Resource: spec.SweepQueue,
@@ -88,9 +88,9 @@ func Spec() spec.Spec {
 			store.RecordSamples(),
 			store.RecordNodegroups(),
 			store.RecordTurns(),
-			spec.Send("SendTurns", "A tick is a message for each cluster, spread over the tick.", spec.SweepQueue),
+			spec.Send("SendTurns", "Every five minutes there is one message for each cluster, spread over that time.", spec.SweepQueue),
 			spec.SendResults(),
-			spec.Send("LookAgain", "An instance that may still join, and a nodegroup that is on its way to another status, are looked at again.", spec.JoinQueue, spec.NodegroupQueue),
+			spec.Send("LookAgain", "An instance that can still join, and a nodegroup whose status is about to change, are checked again.", spec.JoinQueue, spec.NodegroupQueue),
 			spec.Publish("Every change of a nodegroup is an event that anyone's rule can act on."),
 		},
 		Chosen: spec.Choices(gather.AskAlias, gather.DecodeDenied, gather.AutoModeLogs, evidence.Grants),

@@ -30,11 +30,11 @@ func Spec() spec.Spec {
 	sources := gather.ZoneSources(checks.OfZones())
 	return spec.Spec{
 		Name:          Name,
-		About:         "Watches the volumes of the clusters and the zones in which they live: whether a node is there, or can come, for the pods that need them.",
-		FailureImpact: "Volumes in zones without a node are not reported before pods wait for them, nor are impaired zones.",
+		About:         "Watches the clusters' volumes and their zones: is there a node for the pods that need them, or can one launch there?",
+		FailureImpact: "Volumes in zones without a node are not reported before pods wait for them; impaired zones are not reported.",
 		Rules: []spec.Rule{
-			{Bus: spec.Bus, Name: "changes", Why: "A nodegroup has changed: its new nodes may be in other zones than those they replace", Pattern: event.StatusChangePattern},
-			{Bus: spec.Bus, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.ZoneCheckWanted},
+			{Bus: spec.Bus, Name: "changes", Why: "A nodegroup has changed: its new nodes can be in other zones than those they replace", Pattern: event.StatusChangePattern},
+			{Bus: spec.Bus, Name: "wanted", Why: "Somebody, or a remedy, requests a check of one cause now", Pattern: event.ZoneCheckWanted},
 		},
 		// Volumes of other clusters are dropped page by page; what is kept of
 		// 20,000 claims and volumes is about 20 MB.

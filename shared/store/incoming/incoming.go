@@ -113,7 +113,7 @@ func (s Incoming) putPress(
 // RecordPresses lets a function write which presses were taken, and nothing
 // else. Who has it can approve in anybody's name: slack-actions alone does.
 func RecordPresses() spec.Grant {
-	return table.Write("RecordPresses", "A press counts once, and report believes a press only whose record slack-actions has written.", pressPrefix)
+	return table.Write("RecordPresses", "A press counts once, and report accepts only presses that slack-actions has recorded.", pressPrefix)
 }
 
 // The audit records of refused requests have the key refusal#slack-actions, and

@@ -66,7 +66,7 @@ func ReadIncidents() []spec.Read { return table.Read(table.Queries(), spec.Table
 
 // RecordIncidents lets a function write incidents and nothing else.
 func RecordIncidents() spec.Grant {
-	return table.Write("RecordIncidents", "What was said, where, and what is still to be said outlives the function.", incidentPrefix)
+	return table.Write("RecordIncidents", "What was posted, where, and what is still to be posted is kept between runs.", incidentPrefix)
 }
 
 // A summary's record has the key summary#<cluster>, <id of the summary>.
@@ -80,7 +80,7 @@ const KeepSummaries = 30 * 24 * time.Hour
 // RecordSummaries lets a function write the records of summaries and nothing
 // else.
 func RecordSummaries() spec.Grant {
-	return table.Write("RecordSummaries", "Each summary is said once: whether and where it was said outlives the function.", summaryPrefix)
+	return table.Write("RecordSummaries", "Each summary is posted once: whether and where it was posted is kept between runs.", summaryPrefix)
 }
 
 // Postings reads the summaries of a cluster that were said, or are to be, by
@@ -143,5 +143,5 @@ func (s Outgoing) SaveDelivery(ctx context.Context, r DeliveryRecord) error {
 
 // RecordTold lets a function write what targets were told and nothing else.
 func RecordTold() spec.Grant {
-	return table.Write("RecordTold", "An older event that arrives late must not undo a newer one, and what was told already is not told again.", targetPrefix)
+	return table.Write("RecordTold", "An older event that arrives late must not undo a newer one, and no update is sent twice.", targetPrefix)
 }

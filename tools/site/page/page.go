@@ -411,7 +411,7 @@ func Rights(list []spec.Spec) (string, error) {
 	var b strings.Builder
 	b.WriteString(generated + "# Permissions of each role\n\n")
 	b.WriteString("Each function has a role of its own with exactly these permissions; a test fails unless the calls in its code match the actions of its role. ")
-	b.WriteString("The resource is `*` for actions without resource-level permissions (Describe and List calls). Permissions under \"only with\" are in the role only with that setting, and shown for a cluster `prod`; for spokes they are in the roles of their own template. The permissions of remedies are in [their table](remedies.md#what-holds-for-each); why it is safe is in [security](security.md).\n")
+	b.WriteString("The resource is `*` for actions without resource-level permissions (Describe and List calls). A role has the permissions under \"only with\" only if that setting is set; they are shown for a cluster `prod`. In spokes they are in the roles of the spoke's own template. The permissions of each remedy are in [a table of their own](remedies.md#what-holds-for-each). [Security](security.md) explains why this is safe.\n")
 	for _, s := range list {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", s.Name, s.About)
 		writeReads(&b, s.Reads)
@@ -435,7 +435,7 @@ func writeReads(b *strings.Builder, reads []spec.Read) {
 	if len(by) == 0 {
 		return
 	}
-	b.WriteString("| reads | of |\n|---|---|\n")
+	b.WriteString("| reads | on |\n|---|---|\n")
 	for _, on := range slices.Sorted(maps.Keys(by)) {
 		actions := slices.Compact(slices.Sorted(slices.Values(by[on])))
 		fmt.Fprintf(b, "| %s | `%s` |\n", code(actions), on)
@@ -447,7 +447,7 @@ func writeGrants(b *strings.Builder, grants []spec.Grant) {
 	if len(grants) == 0 {
 		return
 	}
-	b.WriteString("| statement | may | on | why |\n|---|---|---|---|\n")
+	b.WriteString("| statement | allows | on | why |\n|---|---|---|---|\n")
 	for _, g := range grants {
 		b.WriteString(grantRow(g) + "\n")
 	}
@@ -458,18 +458,18 @@ func writeGrants(b *strings.Builder, grants []spec.Grant) {
 // elements: Condition operators").
 func condition(op string, values []string) string {
 	says, known := map[string]string{
-		"StringEquals": "is", "StringEqualsIgnoreCase": "is", "StringLike": "is like", "StringNotEquals": "is not", "StringNotLike": "is not like",
-		"ArnEquals": "is", "ArnLike": "is like", "Bool": "is",
-		"ForAllValues:StringEquals": "is always", "ForAllValues:StringLike": "is always like",
-		"ForAnyValue:StringEquals": "has", "ForAnyValue:StringLike": "has one like",
+		"StringEquals": "is", "StringEqualsIgnoreCase": "is", "StringLike": "matches", "StringNotEquals": "is not", "StringNotLike": "does not match",
+		"ArnEquals": "is", "ArnLike": "matches", "Bool": "is",
+		"ForAllValues:StringEquals": "is always", "ForAllValues:StringLike": "always matches",
+		"ForAnyValue:StringEquals": "contains", "ForAnyValue:StringLike": "contains a match of",
 		"NumericLessThanEquals": "is at most", "NumericGreaterThanEquals": "is at least", "NumericEquals": "is",
-		"StringEqualsIfExists": "is (or is not there)",
+		"StringEqualsIfExists": "is absent or is",
 	}[op]
 	switch {
 	case op == "Null" && len(values) == 1 && values[0] == "false":
-		return "is there"
+		return "is present"
 	case op == "Null" && len(values) == 1 && values[0] == "true":
-		return "is not there"
+		return "is absent"
 	case !known:
 		says = "is (" + op + ")"
 	}
@@ -485,7 +485,7 @@ func grantRow(g spec.Grant) string {
 	where := code(on)
 	for _, op := range slices.Sorted(maps.Keys(g.Conditions)) {
 		for _, key := range slices.Sorted(maps.Keys(g.Conditions[op])) {
-			where += ", only where `" + key + "` " + condition(op, g.Conditions[op][key])
+			where += ", only if `" + key + "` " + condition(op, g.Conditions[op][key])
 		}
 	}
 	return fmt.Sprintf("| `%s` | %s | %s | %s |", g.Sid, code(g.Actions), where, prose(strings.ReplaceAll(g.Why, "|", "\\|")))
@@ -495,7 +495,7 @@ func writeKube(b *strings.Builder, rules []spec.KubeRule) {
 	if len(rules) == 0 {
 		return
 	}
-	b.WriteString("| in a cluster | of | may |\n|---|---|---|\n")
+	b.WriteString("| in a cluster | API group | allows |\n|---|---|---|\n")
 	for _, r := range rules {
 		what := code(r.Resources)
 		if len(r.Names) > 0 {
