@@ -29,12 +29,12 @@ func countOf(l listed) count {
 // page is docs/messages.md: counts by program, the packages that were walked, the rules.
 func page(all []listed) string {
 	var b strings.Builder
-	b.WriteString("<!-- Written by go run ./tools/messages walk -write. Do not edit. -->\n\n# Messages of the programs on a join's path\n\n" +
+	b.WriteString("<!-- Written by go run ./tools/messages walk -write. Do not edit. -->\n\n# Messages of the programs that a join passes through\n\n" +
 		"What can the kubelet, containerd, the VPC CNI, Karpenter and the others print when a node does not join, and how much of it does `rollcall explain` know? " +
 		"The counts come from their source code: a tool parses the pinned modules and lists each error, log line, event, condition and error code in the packages that a join passes through.\n\n" +
-		"Each message is in one of three lists: a **row** knows it (`rollcall explain` names a check or a meaning), it says **nothing** of a join, or it is **healthy** (a node without a fault prints it). " +
+		"Each message is in one of three lists: it has a **row** (`rollcall explain` names a check or a meaning), it says **nothing** about a join, or it is **healthy** (a node without a fault prints it). " +
 		"The lists in `tools/messages/lists` hold references: package, function, kind, level, a hash of the format, and the list. They hold no sentences. " +
-		"A message counts as known only by its fixed parts: holes are filled with values that say nothing, an error with \"some error\". " +
+		"Only the fixed parts of a message make it known: variable parts are filled with meaningless values, errors with \"some error\". " +
 		"An error that a program prints in one fixed line is read as that line.\n\n" +
 		"## Coverage\n\n| program | version | messages | rows | says nothing | healthy | open |\n|---|---|---:|---:|---:|---:|---:|\n")
 	var sum count
@@ -44,10 +44,10 @@ func page(all []listed) string {
 		sum = count{sum.messages + c.messages, sum.row + c.row, sum.nothing + c.nothing, sum.healthy + c.healthy, sum.open + c.open}
 	}
 	fmt.Fprintf(&b, "| **all** | | **%d** | **%d** | **%d** | **%d** | **%d** |\n\n", sum.messages, sum.row, sum.nothing, sum.healthy, sum.open)
-	b.WriteString("Versions are the newest that the Go module proxy has and that this repository's Go toolchain accepts. nodeadm has only an early version there. " +
-		"The EBS CSI driver, cluster-autoscaler, node-termination-handler, the Pod Identity agent and newer nodeadm are not there as Go modules, and Bottlerocket, cloud-init and systemd are not written in Go: they are covered by their documentation, in the rows of `rollcall explain`, and are not counted here. " +
+	b.WriteString("Versions are the newest that the Go module proxy has and that this repository's Go toolchain accepts. The proxy has only an early version of nodeadm. " +
+		"The EBS CSI driver, cluster-autoscaler, node-termination-handler, the Pod Identity agent and newer nodeadm are not available as Go modules, and Bottlerocket, cloud-init and systemd are not written in Go: they are covered by their documentation, in the rows of `rollcall explain`, and are not counted here. " +
 		"Files that Linux does not build are left out.\n\n" +
-		"CI walks the modules again (`.ci/run messages`) and fails where a message is in no list. `go run ./tools/messages walk -new module@version` shows what a new version adds.\n\n## Packages\n\n")
+		"CI walks the modules again (`.ci/run messages`) and fails if a message is in no list. `go run ./tools/messages walk -new module@version` shows what a new version adds.\n\n## Packages\n\n")
 	for _, l := range all {
 		if l.module == "" {
 			fmt.Fprintf(&b, "**%s**: %s.\n\n", l.name, l.packages[0].why)
@@ -63,7 +63,7 @@ func page(all []listed) string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("## Why a message says nothing, or is healthy\n\nLog lines of level info and below, Normal events and conditions that turn good are healthy where their words do not mention a fault. The rest is decided by the first of these rules that fits.\n\n| rule | program | messages | why |\n|---|---|---:|---|\n")
+	b.WriteString("## Why a message says nothing, or is healthy\n\nLog lines of level info and below, Normal events and conditions that turn good are healthy if their text does not mention a fault. The first matching rule of this table decides about all others.\n\n| rule | program | messages | why |\n|---|---|---:|---|\n")
 	for _, r := range rules() {
 		n := 0
 		for _, l := range all {
