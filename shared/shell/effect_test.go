@@ -20,15 +20,15 @@ func TestEffectOf(t *testing.T) {
 		"aws cloudtrail lookup-events --region us-west-2":                                                                    "",
 		"kubectl -n kube-system get pods -l k8s-app=aws-node":                                                                "",
 		"kubectl --namespace kube-system describe pods":                                                                      "",
-		"aws ec2 create-route --region us-west-2 --route-table-id rtb-1":                                                     "Changes the way out",
+		"aws ec2 create-route --region us-west-2 --route-table-id rtb-1":                                                     "Changes the route",
 		"kubectl -n kube-system set env daemonset aws-node WARM_IP_TARGET=2":                                                 "on every node of the cluster",
 		"kubectl set env daemonset aws-node --namespace kube-system ENI_CONFIG_LABEL_DEF=a":                                  "on every node of the cluster",
-		"kubectl set env deployment web A=b":                                                                                 "Restarts all pods of it",
-		"kubectl describe node a && aws ec2 terminate-instances --instance-ids i-1":                                          "Ends the instance",
+		"kubectl set env deployment web A=b":                                                                                 "Restarts all its pods",
+		"kubectl describe node a && aws ec2 terminate-instances --instance-ids i-1":                                          "Terminates the instance",
 		"aws ec2 describe-launch-template-versions --region x | aws ec2 create-launch-template-version --region x":           "Adds a version",
 		"for id in eni-1 eni-2; do aws ec2 delete-network-interface --region us-west-2 --network-interface-id \"$id\"; done": "Deletes the interface",
 		"aws ec2 associate-dhcp-options --dhcp-options-id \"$(aws ec2 create-dhcp-options --region x)\"":                     "Changes DNS settings",
-		"kubectl delete nodeclaim batch-x7":                                                                                  "Ends the instance that this claim launched",
+		"kubectl delete nodeclaim batch-x7":                                                                                  "Terminates the instance that this claim launched",
 	} {
 		got := EffectOf(command)
 		if got.Changes != (want != "") || !strings.Contains(got.String(), want) || want == "" && got.String() != "" {
