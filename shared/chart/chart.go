@@ -578,7 +578,7 @@ func labelBursts(c *canvas, p plane, bursts []spotreport.Burst, drawn []box) {
 		if words == mostWords {
 			return
 		}
-		says, col := "asked "+number(u.Demand), ink()
+		says, col := "needed "+number(u.Demand), ink()
 		if u.HadKnown {
 			says += ", had " + number(u.Had)
 		}

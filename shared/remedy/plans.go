@@ -199,7 +199,7 @@ type Replaced struct {
 
 // Words are the words for people.
 func (r ReplaceInstance) Words(at Place) Words {
-	w := Words{Cost: "Anything else that runs on the instance ends with it; no pods do: it never was a node."}
+	w := Words{Cost: "Everything on the instance is lost. No pods run on it, because it never became a node."}
 	var ids []string
 	for _, i := range r.Instances {
 		ids = append(ids, i.Instance)

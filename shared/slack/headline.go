@@ -139,7 +139,7 @@ func failing(i incident.Incident, t tally) (colour, what string) {
 	case t.out() == 0 && ownFailure(i.Key.Check):
 		return withoutFailures(i, confidence) // who joined is not what it is about
 	case t.out() == 0:
-		return orange, slacktext.Count(t.all, "instance") + " joined all the same, but " + title(i)
+		return orange, slacktext.Count(t.all, "instance") + " joined anyway, but " + title(i)
 	case t.early():
 		return predicted(i, t, confidence)
 	default:
@@ -670,7 +670,7 @@ func lineTop(i incident.Incident, n incident.Note, says saying) saying {
 	if n.Reason == incident.IsProposed {
 		return append(say(colour+" "+where(i)+" · needs a decision: "), says...)
 	}
-	return append(say(colour+" "+where(i)+" · "+continued(replyLabel(n.Reason))+": "), says...)
+	return append(say(colour+" "+where(i)+" · "+continued(replyLabel(i, n))+": "), says...)
 }
 
 // becameCritical reports whether a line is about an incident that got worse, and still is: its
@@ -698,7 +698,7 @@ func (p *page) inChannel(i incident.Incident, n incident.Note, says saying) {
 	text := strings.TrimSuffix(says.String(), ":")
 	// "for the 2nd time" is in the first line of what recurred.
 	if restates(n) && text != "" && !becameCritical(i, n) && !strings.Contains(headline(i), strings.TrimSuffix(text, ".")) {
-		p.add(p.label(replyLabel(n.Reason)).prose(text).section())
+		p.add(p.label(replyLabel(i, n)).prose(text).section())
 	}
 	if i.State == incident.Open {
 		p.pods(i)
@@ -741,7 +741,7 @@ func pastLine(i incident.Incident, n incident.Note, top string, newest bool) sla
 			p := newPage(place{i.Partition, i.Region}, n.At, room)
 			p.add(p.line().strong(top).section())
 			l := p.line().plain("Posted at ").clock(n.At)
-			if label := replyLabel(n.Reason); label != "" {
+			if label := replyLabel(i, n); label != "" {
 				l.plain(" (" + continued(label) + ")")
 			}
 			p.add(l.plain("." + now).section())

@@ -317,7 +317,7 @@ func RenderNote(i incident.Incident, n incident.Note) slackapi.Message {
 	if !acted {
 		top = say(noteLine(i, n))
 	}
-	says, label := top, replyLabel(n.Reason)
+	says, label := top, replyLabel(i, n)
 	text := label + colon(top.String())
 	if n.Line {
 		top, label = lineTop(i, n, says), ""
@@ -439,8 +439,8 @@ func gone(i incident.Incident, n incident.Note) string {
 }
 
 // replyLabel is what a reply is about, in a word or two; empty for one of a newer release.
-func replyLabel(r incident.Reason) string {
-	switch r {
+func replyLabel(i incident.Incident, n incident.Note) string {
+	switch n.Reason {
 	case incident.Opened:
 		return "Evidence"
 	case incident.Reopened, incident.FailedAgain:
@@ -468,6 +468,13 @@ func replyLabel(r incident.Reason) string {
 	case incident.RemedyDone:
 		return "Done"
 	case incident.RemedyFailed:
+		of, known := offerOf(i, n)
+		switch {
+		case known && of.Run.Result == remedy.Partly:
+			return "Done in part"
+		case known && of.Run.Result == remedy.Uncertain:
+			return "Result unknown"
+		}
 		return "Not done"
 	case incident.IsVerified:
 		return "Fixed"

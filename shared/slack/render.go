@@ -550,7 +550,7 @@ func actLine(i incident.Incident, n incident.Note) (saying, bool) {
 		}
 		by := n.Ack.By
 		by.Name = cmp.Or(by.Name, "somebody")
-		return say("the alert was resolved in " + slacktext.Clip(slacktext.OneLine(n.Ack.In), 40) + " by ").by(by).and("; the incident stays open until Rollcall has seen it fixed."), true
+		return say("the alert was resolved in " + slacktext.Clip(slacktext.OneLine(n.Ack.In), 40) + " by ").by(by).and("; the incident stays open until Rollcall confirms the fix."), true
 	case incident.HasChanges:
 		return say(changesLine(trailOf(i, n))), true
 	case incident.IsProposed, incident.IsApproved, incident.IsRefused, incident.RemedyDone, incident.RemedyFailed, incident.IsVerified, incident.IsUnhelpful, incident.IsDeferred:
@@ -618,14 +618,13 @@ func remedyLine(of incident.Offer, what string) saying {
 	switch of.Run.Result {
 	case remedy.Done:
 		head = took(of.Run)
-	case remedy.Partly:
-		head = "in part, "
+	case remedy.Partly: // the label says it all
 	case remedy.Refused:
 		head = "nothing was changed, "
 	case remedy.Failed:
 		head = "it failed, nothing was changed, "
 	default:
-		head = "unknown whether it was done, "
+		head = "check whether this was done, "
 	}
 	s := say(head + "policy auto")
 	if !allowedItself(of) {

@@ -188,7 +188,7 @@ func notRegistered() diagnosis.Cause {
 			{What: "nodes", Value: "14 in the cluster, none with this provider id"},
 		},
 		Fix: finding.Fix{
-			Text:    "Read the instance's console output for what the bootstrap said.",
+			Text:    "Read the console output of i-0ef3000003a5b0000.",
 			Command: "aws ec2 get-console-output --region us-west-2 --latest --output text --instance-id " + launch(0, "").Instance,
 		},
 		Nodegroups: []string{"workers"},
@@ -215,11 +215,11 @@ func scenes() []scene {
 	shared := noEgress()
 	shared.Check, shared.Confidence = "instance/common-factor", catalog.Likely
 	shared.Resource, shared.Title = "ami-0bad000000000002b", "7 of 7 with ami-0bad000000000002b failed, 20 of 20 others joined"
-	shared.Why = "7 of 7 launches with ami-0bad000000000002b failed, the first launched 2026-11-20 13:18 UTC; 20 of 20 others of the last 7 days joined. They are exactly the launches with lt-0e200000000000001 version 2: nothing here tells these apart."
+	shared.Why = "7 of 7 launches with ami-0bad000000000002b failed, the first launched 2026-11-20 13:18 UTC; 20 of 20 others of the last 7 days joined. These are also exactly the launches with lt-0e200000000000001 version 2: any of these can be the cause."
 	shared.Evidence = []finding.Evidence{
 		{What: "AMI", Value: "ami-0bad000000000002b"}, {What: "launch template version", Value: "lt-0e200000000000001 version 2"},
 		{What: "Launches compared", Value: "7 of 7 failed with it, in 7 quarters of an hour; without it 0 of 20"},
-		{What: "Chance", Value: "p = 0.0021, corrected for 4 values and 348 looks (90 days)"},
+		{What: "Chance", Value: "p = 0.0021, corrected for 4 values and 348 inspections (90 days)"},
 	}
 	shared.Fix = finding.Fix{
 		Text:    "Compare ami-0bad000000000002b with ami-0a1e2d3c4b5a69788, with which launches join, and go back to that if nothing else is found. The console output of i-0bad0000000000000 may show how it fails.",

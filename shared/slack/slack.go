@@ -311,7 +311,7 @@ func (l *line) answer(a incident.Answer) *line {
 	case incident.PlanExpired:
 		return l.plain("The approval expired ").known(a.Until).plain(". Press “Offer again” in the message for a fresh one.")
 	case incident.NotNow:
-		return l.plain("Not now: the hourly limit is reached, or the recheck failed. A new button comes at ").known(a.Until).plain(".")
+		return l.plain("Not now: the hourly limit is reached, or the recheck failed. The next button is due ").known(a.Until).plain(".")
 	case incident.AlreadyDecided:
 		return l.decided(a)
 	case incident.IncidentClosed:
@@ -329,7 +329,7 @@ func (l *line) answer(a incident.Answer) *line {
 	case incident.NotMuted:
 		return l.plain("It is no longer muted.")
 	case incident.AskedJustNow:
-		return l.plain("A recheck is already running. You can ask again at ").known(a.Until).plain(".")
+		return l.plain("A recheck is already running. Try again after ").known(a.Until).plain(".")
 	case incident.NotPassedOn, incident.Incomplete:
 		return l.plain("The request from Slack was incomplete. Press again.")
 	case incident.TooLate:
@@ -337,9 +337,9 @@ func (l *line) answer(a incident.Answer) *line {
 	case incident.FromFuture:
 		return l.plain("That press is dated ").known(a.When).plain(", in the future: clocks differ. Press again.")
 	case incident.NotOver:
-		return l.plain("It is open again. Tell whether it was right once it is closed.")
+		return l.plain("It is open again. Answer “Was this right?” once it is closed.")
 	case incident.NoFeedback:
-		return l.plain("Say first whether it was right: press one of the three buttons in the message.")
+		return l.plain("First press one of the three buttons under “Was this right?” in the message.")
 	case incident.NoSuchTime:
 		return l.plain("It can be muted for 1, 4 or 24 hours only.")
 	case incident.UnknownAction:
@@ -795,7 +795,7 @@ func cleanupLine(s report.Summary, c report.Cleanup) string {
 	}
 	addresses, interfaces, nodes := sums(c)
 	if interfaces == 0 {
-		return broom + " " + where + pick(!c.Deletes(), "dry run would free no address", "nothing to free")
+		return broom + " " + where + pick(!c.Deletes(), "dry run would free no addresses", "nothing to free")
 	}
 	in := slacktext.Clip(slacktext.OneLine(c.Subnets[0].Subnet), 40)
 	if len(c.Subnets) > 1 {
@@ -866,7 +866,7 @@ func keptBecause(reason string, one bool) string {
 	case leak.Untagged:
 		return pick(one, "names", "name") + " no cluster. If all clusters of the VPC are watched, add the VPC to the setting cleanupUntagged; to have new ones tagged, set CLUSTER_NAME on aws-node."
 	case leak.Strangers:
-		return pick(one, "names", "name") + " no cluster, and a cluster that is not watched has interfaces in the VPC: " + pick(one, "it", "they") + " may be that one's, whatever cleanupUntagged says. Watch all clusters of the VPC, or set CLUSTER_NAME on aws-node."
+		return pick(one, "names", "name") + " no cluster, and a cluster that is not watched has interfaces in the VPC: " + pick(one, "it", "they") + " can belong to that cluster, so cleanupUntagged does not apply. Watch all clusters of the VPC, or set CLUSTER_NAME on aws-node."
 	case leak.OtherCluster:
 		return pick(one, "belongs", "belong") + " to a cluster that is not watched."
 	case leak.OwnerLives:
@@ -874,7 +874,7 @@ func keptBecause(reason string, one bool) string {
 	case leak.OwnerUnread:
 		return "not checked: EC2 returned no state of " + its + " node."
 	case leak.TagsDisagree:
-		return is + " described as one node's, but tagged as another's."
+		return has + " a description that names one node, and tags that name another."
 	case leak.PublicAddress:
 		return has + " an Elastic IP address, which the VPC CNI never assigns: somebody uses " + pick(one, "it", "them") + "."
 	case leak.NotByCNI:
@@ -884,7 +884,7 @@ func keptBecause(reason string, one bool) string {
 	case leak.TooYoung:
 		return is + " younger than the grace period (setting cleanupGrace)."
 	case leak.NotSeenBefore:
-		return pick(one, "was", "were") + " seen by only one run; the next one may delete " + pick(one, "it", "them") + "."
+		return pick(one, "was", "were") + " seen by only one run; the next one can delete " + pick(one, "it", "them") + "."
 	case leak.RequesterManaged:
 		return is + " managed by an AWS service."
 	case leak.NotPlain:

@@ -221,7 +221,7 @@ func leaked(confidence catalog.Confidence) diagnosis.Cause {
 			{What: "Cleanup", Value: "would delete 11; 1 names no cluster"},
 		},
 		Fix: finding.Fix{
-			Text:    "Let eni-cleanup delete them: it asks for proof that the node is gone.",
+			Text:    "Let eni-cleanup delete them: it requires proof that the node is gone.",
 			Command: `make deploy … SET="cleanup=prod=delete"`,
 			Console: "https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#SubnetDetails:subnetId=" + smallSubnet,
 		},
@@ -788,7 +788,7 @@ func deferredScenes(told func(incident.Reason, func(*incident.Note)) incident.No
 	refused := offer(incident.Acted, func(of *incident.Offer) {
 		of.Plan, of.Hash = p, p.Hash()
 		of.Run = run(*of, remedy.Refused)
-		of.Run.Reason, of.Run.Says = report.LimitReached, limit+" It is offered again at 16:04 UTC. This approval is used up: it is not done then without another."
+		of.Run.Reason, of.Run.Says = report.LimitReached, limit+" It is offered again at 16:04 UTC. This approval is used up; the new offer needs its own."
 	})
 	again := offer(incident.Offered, func(of *incident.Offer) {
 		of.Plan, of.Hash, of.Again = p, p.Hash(), true

@@ -312,7 +312,7 @@ func arithmetic(b spotreport.Burst) string {
 			had += " of " + slacktext.Number(b.Total)
 		}
 	}
-	last := "asked " + slacktext.Number(b.Demand) + ", " + had
+	last := "needed " + slacktext.Number(b.Demand) + ", " + had
 	if b.Failed > 0 {
 		last += "; " + slacktext.Number(b.Failed) + " failed"
 	}

@@ -27,7 +27,7 @@ func zoneGap() diagnosis.Cause {
 			{What: "Group eks-workers-a1b2", Value: "us-west-2a, us-west-2b, us-west-2c: min 2, desired 2, max 4"},
 		},
 		Fix: finding.Fix{
-			Text:    "Raise the desired count of workers from 2 to 3 (its maximum is 4): Auto Scaling launches where it has fewest, so that each of its zones has a node (none in us-west-2c). Permanently: one nodegroup per zone, as AWS advises for workloads with EBS volumes.",
+			Text:    "Raise the desired count of workers from 2 to 3 (its maximum is 4). Auto Scaling launches in the zones that have the fewest nodes, so each zone gets one (now none in us-west-2c). Long term: create one nodegroup per zone, as AWS advises for workloads with EBS volumes.",
 			Command: "aws eks update-nodegroup-config --region us-west-2 --cluster-name prod --nodegroup-name workers --scaling-config desiredSize=3",
 			Remedy:  "cover-zones",
 		},
@@ -66,12 +66,12 @@ func zoneScenes() []scene {
 	stuck := diagnosis.Cause{
 		Check: "zone/pod-unschedulable", Confidence: catalog.Likely, Resource: "us-west-2c", Covers: []string{"us-west-2c"}, Pods: []string{"redash/redis-0"},
 		Title: "redash/redis-0 waits for a node in us-west-2c", Nodegroups: []string{"workers"},
-		Why: "Pod redash/redis-0 has been waiting since 15:01:12 UTC: vol-0c50000000000c0de (redash/redis) is in us-west-2c. 1 node is there; of the nodes in the zone the scheduler reports: 1 Insufficient memory.",
+		Why: "Pod redash/redis-0 has been waiting since 15:01:12 UTC: vol-0c50000000000c0de (redash/redis) is in us-west-2c. 1 node is there; the scheduler reports for the zone's nodes: 1 Insufficient memory.",
 		Fix: finding.Fix{Text: "Make room on a node in us-west-2c, or add one there. The command shows what the zone's nodes run.", Command: "kubectl describe nodes -l topology.kubernetes.io/zone=us-west-2c"},
 	}
 	bad := diagnosis.Cause{
 		Check: "zone/impaired", Confidence: catalog.Certain, Resource: "us-west-2c", Covers: []string{"us-west-2c"}, Title: "us-west-2c (usw2-az3) looks impaired: not your configuration",
-		Why: "EC2 reports us-west-2c as impaired.", Fix: finding.Fix{Text: "Do not look for a fault in the settings first."},
+		Why: "EC2 reports us-west-2c as impaired.", Fix: finding.Fix{Text: "Wait for AWS, or move workloads to other zones."},
 	}
 	over := func(list ...finding.Evidence) func(*incident.Incident) {
 		return func(i *incident.Incident) {

@@ -335,7 +335,7 @@ func claimsOfCounts() []claim {
 		})},
 		{form(`\bcause found: ([\d,]+) instances of`), is(func(s said) (int, bool) { return headCount(s) })},
 		{form(`\bThe same is true of ([\d,]+) more`), is(func(s said) (int, bool) { n, ok := headCount(s); return n - 1, ok })},
-		{form(`([\d,]+) instances? (?:affected|joined all the same)`), is(func(s said) (int, bool) { return len(s.facts.Affected), true })},
+		{form(`([\d,]+) instances? (?:affected|joined anyway)`), is(func(s said) (int, bool) { return len(s.facts.Affected), true })},
 		{form(`\b([\d,]+) of ([\d,]+) (?:launches )?(?:with|of type) (\S+) failed`), func(s said) string { return s.facts.common(s.m, false) }},
 		{form(`\b([\d,]+) of ([\d,]+) others (?:joined|of the last (7) days joined)`), func(s said) string {
 			for _, l := range s.lines {

@@ -478,7 +478,7 @@ func TestTheSpotStory(t *testing.T) {
 	if diff := cmp.Diff(said(got), []string{
 		"supported (4): The subnet was too small for the burst: 8 launches at once needed 480 addresses (8 nodes × 2 interfaces × 30 addresses), subnet-0a had 251; this explains 4 of the 4 Spot launches that failed.",
 		"open (0): Spot itself: There is no on-demand launch of the same types on the same days to compare with.",
-		"ruled out (0): Bad Spot pool: None of the 4 Spot launches that failed correlates with its pool.",
+		"ruled out (0): Bad Spot pool: None of the 4 Spot launches that failed is explained by its pool.",
 		"ruled out (0): Zone-specific fault: No zone has an unexplained failure: every one of the 4 Spot launches that failed has a cause.",
 		"ruled out (0): Spot interruptions: None of the 4 Spot launches that failed was interrupted.",
 		"ruled out (0): No Spot capacity: None of the 4 Spot launches that failed was refused for capacity.",
@@ -493,8 +493,8 @@ func TestTheSpotStory(t *testing.T) {
 	if diff := cmp.Diff(short, []string{
 		"8 nodes × 2 interfaces × 30 addresses = 480; subnet-0a had 251.",
 		"no on-demand launch to compare with.",
-		"none of the 4 correlates with its pool.",
-		"no, each of the 4 has a cause.",
+		"none of the 4 is explained by its pool.",
+		"each of the 4 has a known cause.",
 		"none of the 4 was interrupted.",
 		"none of the 4 was refused for capacity.",
 		"none of the 4 became Ready later; 95 % join within 70 s.",

@@ -426,7 +426,7 @@ func (w *weighing) zone() weighed {
 	case unnamed == 0:
 		e.Verdict = w.verdict(0)
 		e.Says = fmt.Sprintf("No zone has an unexplained failure: every one of %s has a cause%s.", w.failed(), w.unseen())
-		e.Short = fmt.Sprintf("no, each of %s has a cause.", w.those())
+		e.Short = fmt.Sprintf("each of %s has a known cause.", w.those())
 	case worst.Plain*float64(len(zones)) <= chance:
 		e.Verdict, e.Of = spotreport.Supported, worst.Failed
 		e.Name = "Zone-specific fault in " + worst.Zone
@@ -471,11 +471,11 @@ func (w *weighing) pool() weighed {
 		}
 	case own == 0:
 		e.Verdict = w.verdict(0)
-		e.Says = fmt.Sprintf("None of %s correlates with its pool%s.", w.failed(), w.unseen())
-		e.Short = fmt.Sprintf("none of %s correlates with its pool.", w.those())
+		e.Says = fmt.Sprintf("None of %s is explained by its pool%s.", w.failed(), w.unseen())
+		e.Short = fmt.Sprintf("none of %s is explained by its pool.", w.those())
 	case own >= enough && best >= 1 && w.spread(own):
 		e.Verdict = spotreport.RuledOut
-		e.Says = fmt.Sprintf("The %s failures that could be a pool's own are spread over the pools as by chance.", spotreport.Figure(own))
+		e.Says = fmt.Sprintf("The %s failures that could be a pool's own are spread over the pools as chance would spread them.", spotreport.Figure(own))
 		e.Short = fmt.Sprintf("the %s failures it could explain are spread over all pools.", spotreport.Figure(own))
 	default:
 		e.Verdict = spotreport.Open

@@ -356,7 +356,7 @@ func TestWords(t *testing.T) {
 		want := remedy.Words{
 			Title: title, Steps: steps[:n], Commands: commands[:n],
 			Undo: []string{"A terminated instance cannot be restored; its group launches a replacement."},
-			Cost: "Anything else that runs on the instance ends with it; no pods do: it never was a node.",
+			Cost: "Everything on the instance is lost. No pods run on it, because it never became a node.",
 		}
 		if diff := cmp.Diff(want, remedy.ReplaceInstance{Instances: three[:n]}.Words(remedy.Place{Region: "us-west-2", Cluster: "prod"})); diff != "" {
 			t.Errorf("%d (-want +got):\n%s", n, diff)
