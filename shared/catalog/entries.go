@@ -1594,7 +1594,7 @@ var entries = [...]Entry{
 			"Karpenter or Auto Mode could still bring a node, possible where Kubernetes could not be read, and " +
 			"advice for a volume that no claim holds.",
 		Fix: "Set the desired count so that every zone of the group has a node: Auto Scaling launches where it has " +
-			"fewest. Permanently: one nodegroup per zone, as AWS advises for workloads with EBS volumes.",
+			"fewest. Long term: create one nodegroup per zone, as AWS advises for workloads with EBS volumes.",
 		Links: []string{
 			"https://docs.aws.amazon.com/eks/latest/best-practices/cas.html",
 			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-availability-zone-balanced.html",

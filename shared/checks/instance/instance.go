@@ -348,10 +348,10 @@ func commonFactorFinding(s *check.View, v factor.Verdict, launches []factor.Laun
 		Because("%d of %d launches %s failed, the first launched %s UTC; %d of %d others of the last 7 days joined.",
 			v.Failed, v.Launches, having(first), v.First.UTC().Format(check.DayAndMinute), v.Others-v.OtherFailed, v.Others)
 	if also := v.Shared[1:]; len(also) > 0 {
-		f.Why += fmt.Sprintf(" They are exactly the launches %s: nothing here tells these apart.", check.And(all(also)))
+		f.Why += fmt.Sprintf(" These are also exactly the launches %s: any of these can be the cause.", check.And(all(also)))
 	}
 	if len(v.Near) > 0 {
-		f.Why += fmt.Sprintf(" Most of them are also launches %s: too few tell these apart.", check.And(all(v.Near)))
+		f.Why += fmt.Sprintf(" Most of them are also launches %s: too few differ to rule that out.", check.And(all(v.Near)))
 	}
 	if v.Among.Kind != "" {
 		f.Why += fmt.Sprintf(" Of them %d of %d %s failed.", v.AmongFailed, v.AmongLaunches, having(v.Among))
@@ -362,7 +362,7 @@ func commonFactorFinding(s *check.View, v factor.Verdict, launches []factor.Laun
 	}
 	f.Evidence = append(f.Evidence,
 		check.Evidence{What: "Launches compared", Value: fmt.Sprintf("%d of %d failed with it, in %d quarters of an hour; without it %d of %d", v.Failed, v.Launches, v.Witnesses, v.OtherFailed, v.Others)},
-		check.Evidence{What: "Chance", Value: fmt.Sprintf("p = %.2g, corrected for %d values and %d looks (90 days)", v.P, v.Tried, v.Looks)},
+		check.Evidence{What: "Chance", Value: fmt.Sprintf("p = %.2g, corrected for %d values and %d inspections (90 days)", v.P, v.Tried, v.Looks)},
 	)
 	f.Fix = commonFactorFix(s, first, factor.Instead(launches, first), ids[0])
 	return f

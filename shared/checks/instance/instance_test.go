@@ -263,7 +263,7 @@ func TestCommonFactorWords(t *testing.T) {
 		i := snapshottest.Instance(s, snapshottest.Node)
 		i.Template = snapshot.TemplateRef{ID: "lt-0e2", Version: "7"}
 	}))
-	expect.Equal(t, "Why", f.Why, "25 of 25 launches with ami-0new failed, the first launched 2026-11-20 08:00 UTC; 80 of 80 others of the last 7 days joined. They are exactly the launches with lt-0e2 version 7: nothing here tells these apart.")
+	expect.Equal(t, "Why", f.Why, "25 of 25 launches with ami-0new failed, the first launched 2026-11-20 08:00 UTC; 80 of 80 others of the last 7 days joined. These are also exactly the launches with lt-0e2 version 7: any of these can be the cause.")
 	if want := "Compare ami-0new with ami-0old, with which launches join"; !strings.HasPrefix(f.Fix.Text, want) {
 		t.Errorf("Fix = %q, want it to begin with %q", f.Fix.Text, want)
 	}

@@ -280,7 +280,7 @@ func notReady(s *check.View, u use, w state) check.Finding {
 		}
 		f.Evidence = append(f.Evidence, instead(s, *w.class, w.of)...)
 		if key, value, n := otherValue(s, w); n > 0 {
-			f.Fix.Text = fmt.Sprintf("%d %s %s=%s: does the class mean %s? Then change its term. Else tag each <subnet> that nothing else selects.",
+			f.Fix.Text = fmt.Sprintf("%d %s %s=%s. If the class should use %s, change its term. If not, tag each <subnet> that nothing else selects.",
 				n, check.Plural(n, "subnet has", "subnets have"), key, check.Clip(value), check.Plural(n, "it", "these"))
 		}
 		f.Evidence = append(f.Evidence, accessUnread(s, *w.class)...)

@@ -129,7 +129,7 @@ func TestNodeClassSaysWhatIsThere(t *testing.T) {
 		t.Errorf("the command that tags a subnet is %q", r.Fix.Command)
 	}
 	// A tag that others select by is not taken from them without a word.
-	if want := "1 subnet has karpenter.sh/discovery=prod: does the class mean it? Then change its term. Else tag each <subnet> that nothing else selects."; r.Fix.Text != want {
+	if want := "1 subnet has karpenter.sh/discovery=prod. If the class should use it, change its term. If not, tag each <subnet> that nothing else selects."; r.Fix.Text != want {
 		t.Error(r.Fix.Text)
 	}
 	s.Subnets[0].Tags = map[string]string{"karpenter.sh/discovery": "dev"} // which of both was meant is not known

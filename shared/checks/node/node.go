@@ -445,9 +445,9 @@ func notInitializedFinding(s *check.View, pool string, list []snapshot.NodeClaim
 func waitedFor(reason string) (what, next string) {
 	switch reason {
 	case "StartupTaintsExist":
-		return "a startup taint stays", "Find the agent that should remove the startup taint: does it run on this node, and does it tolerate the taint? If nothing removes the taint, delete it from startupTaints of the NodePool."
+		return "a startup taint was not removed", "Find the agent that should remove the startup taint: does it run on this node, and does it tolerate the taint? If nothing removes the taint, delete it from startupTaints of the NodePool."
 	case "KnownEphemeralTaintsExist":
-		return "a taint of its start stays", "Check what should remove the taint: the cloud controller, or the kubelet."
+		return "a taint from its start was not removed", "Check what should remove the taint: the cloud controller, or the kubelet."
 	case "DRADriverPoolsNotPublished":
 		return "a DRA driver has published nothing", "Check the DRA driver's pods on the node, and their logs."
 	}

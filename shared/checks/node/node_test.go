@@ -212,7 +212,7 @@ func TestNotInitialized(t *testing.T) {
 	name := snapshottest.PrivateWithNAT().Nodes[0].Name
 	host, _, _ := strings.Cut(name, ".")
 	fail := "fail gpu [nodeclaim/gpu-x7k2p] [] " + host + " is not initialized: "
-	startup := checktest.Case{Name: "a startup taint stays", World: claimed("StartupTaintsExist", taint, 5*time.Minute), Want: []string{fail + "a startup taint stays"}}
+	startup := checktest.Case{Name: "a startup taint was not removed", World: claimed("StartupTaintsExist", taint, 5*time.Minute), Want: []string{fail + "a startup taint was not removed"}}
 	if len([]rune(name))+40 > 70 {
 		t.Fatalf("the world's node has too long a name: %s", name)
 	}
@@ -221,10 +221,10 @@ func TestNotInitialized(t *testing.T) {
 		{Name: "initialized", World: claimed("Initialized", "", time.Hour), Want: []string{"pass gpu [nodeclaim/gpu-x7k2p]"}},
 		startup,
 		{Name: "for four minutes", World: claimed("StartupTaintsExist", taint, 4*time.Minute)},
-		{Name: "a taint of its start", World: claimed("KnownEphemeralTaintsExist", `KnownEphemeralTaint "node.cloudprovider.kubernetes.io/uninitialized:NoSchedule" still exists`, time.Hour), Want: []string{fail + "a taint of its start stays"}},
+		{Name: "a taint of its start", World: claimed("KnownEphemeralTaintsExist", `KnownEphemeralTaint "node.cloudprovider.kubernetes.io/uninitialized:NoSchedule" still exists`, time.Hour), Want: []string{fail + "a taint from its start was not removed"}},
 		{Name: "a resource", World: claimed("ResourceNotRegistered", resource, 10*time.Minute), Want: []string{fail + "a requested resource is missing"}},
 		{Name: "a driver that is being compiled", World: claimed("ResourceNotRegistered", resource, 9*time.Minute)},
-		{Name: "no pool", World: claimed("StartupTaintsExist", taint, time.Hour, claim(func(c *snapshot.NodeClaim) { c.Pool = "" })), Want: []string{"fail gpu-x7k2p [nodeclaim/gpu-x7k2p] [] " + host + " is not initialized: a startup taint stays"}},
+		{Name: "no pool", World: claimed("StartupTaintsExist", taint, time.Hour, claim(func(c *snapshot.NodeClaim) { c.Pool = "" })), Want: []string{"fail gpu-x7k2p [nodeclaim/gpu-x7k2p] [] " + host + " is not initialized: a startup taint was not removed"}},
 
 		{Name: "the node is not Ready", World: claimed("StartupTaintsExist", taint, time.Hour, func(s *snapshot.Snapshot) { s.Nodes[0].Ready.Status = "False" })},
 		{Name: "Karpenter waits for the node", World: claimed("NodeNotReady", "Node status is NotReady", time.Hour)},
@@ -252,7 +252,7 @@ func TestNotInitializedIsOneFinding(t *testing.T) {
 		s.NodeClaims = append(s.NodeClaims, c)
 	}
 	r := checktest.Failed(t, checkOf(checkid.NodeNotInitialized), s)
-	if r.Title != "3 nodes are not initialized: a startup taint stays" || len(r.Covers) != 3 || !strings.HasSuffix(r.Why, " So are 2 more.") {
+	if r.Title != "3 nodes are not initialized: a startup taint was not removed" || len(r.Covers) != 3 || !strings.HasSuffix(r.Why, " So are 2 more.") {
 		t.Errorf("%s (%v): %.2000s", r.Title, r.Covers, r.Why)
 	}
 	for _, e := range append(r.Evidence, r.Evidence[0]) {

@@ -95,7 +95,7 @@ func whyNoEgress(c *routes.Scope, l routes.Table, outside []path.Service) string
 	why := fmt.Sprintf("%s %s. Nodes must reach %s; this VPC has no endpoints for them.", where, has, check.And(path.Names(outside)))
 	if len(l.Inside()) > 0 {
 		// Only the cluster API can be inside: there are no endpoints.
-		why += " Only the cluster API is reached privately."
+		why += " Only the cluster API is reachable, on its private endpoint."
 	}
 	if doubt := c.Doubt(l); doubt != "" {
 		why += fmt.Sprintf(" Nothing more is visible: %s.", doubt)

@@ -607,7 +607,7 @@ func noIPv6Way(c *routes.Scope, l routes.Table, w path.Way) check.Finding {
 		FixedBy(fixIPv6Way(c, l, w))
 	if l.API().Means == path.ByPrivateAPI {
 		f.Confidence = check.Likely
-		f.Why += " The API is reached privately, so nodes need IPv6 only for other services that use it."
+		f.Why += " Nodes reach the API on its private endpoint, so they need IPv6 only for other services that use it."
 	}
 	return f
 }

@@ -1074,7 +1074,7 @@ func TestNoEgressWords(t *testing.T) {
 	expect.Same(t, "Evidence", got.Evidence, want)
 
 	private := checktest.Failed(t, checkOf(checkid.RouteNoEgress), checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) { s.Cluster.EndpointPrivate = true }))
-	if want := "Nodes must reach EC2, ECR, S3 and STS; this VPC has no endpoints for them. Only the cluster API is reached privately."; !strings.HasSuffix(private.Why, want) {
+	if want := "Nodes must reach EC2, ECR, S3 and STS; this VPC has no endpoints for them. Only the cluster API is reachable, on its private endpoint."; !strings.HasSuffix(private.Why, want) {
 		t.Errorf("Why = %q, want it to end in %q", private.Why, want)
 	}
 }

@@ -193,7 +193,7 @@ func inUse(p *zones.Zones, r *zones.NodeSource, needed []string) int {
 // cover is the desired count with which every zone of the group has a node. No
 // command ever exceeds the group's maximum.
 func cover(p *zones.Zones, r *zones.NodeSource) check.Fix {
-	const lasting = " Permanently: one nodegroup per zone, as AWS advises for workloads with EBS volumes."
+	const lasting = " Long term: create one nodegroup per zone, as AWS advises for workloads with EBS volumes."
 	count, fit := r.Wanted()
 	fix := check.Fix{Console: p.S.EC2Link("AutoScalingGroupDetails:id=" + url.PathEscape(r.Group.Name) + ";view=details")}
 	empty := strings.Join(r.Empty(), ", ")
@@ -201,9 +201,9 @@ func cover(p *zones.Zones, r *zones.NodeSource) check.Fix {
 		fix.Text = fmt.Sprintf("%s needs a desired count of %d to have a node in each of its zones (none in %s), and its maximum is %d: raise the maximum first.%s", r.Name(), count, empty, r.Most(), lasting)
 		return fix
 	}
-	fix.Text = fmt.Sprintf("Raise the desired count of %s from %d to %d (its maximum is %d): Auto Scaling launches where it has fewest, so that each of its zones has a node (none in %s).", r.Name(), r.Group.Desired, count, r.Most(), empty)
+	fix.Text = fmt.Sprintf("Raise the desired count of %s from %d to %d (its maximum is %d). Auto Scaling launches in the zones that have the fewest nodes, so each zone gets one (now none in %s).", r.Name(), r.Group.Desired, count, r.Most(), empty)
 	if r.Scaled {
-		fix.Text += " The cluster autoscaler may remove the node again once no pod needs it; the minimum keeps it."
+		fix.Text += " The cluster autoscaler can remove the node again once no pod needs it; raise the minimum to keep it."
 	}
 	fix.Text += lasting
 	a := &check.Attempts{S: p.S}
@@ -524,7 +524,7 @@ func there(p *zones.Zones, h zones.VolumePlacement, x stuck) string {
 		}
 		text := capital(h.Why)
 		if len(others) > 0 {
-			text += "; of the nodes in the zone the scheduler reports: " + check.Some(others, 3)
+			text += "; the scheduler reports for the zone's nodes: " + check.Some(others, 3)
 		}
 		return text
 	}

@@ -316,7 +316,7 @@ func podUnschedulableCases() []checktest.Case {
 // TestDedicatedNodeIsSaid: a node is there, and no text says that none is.
 func TestDedicatedNodeIsSaid(t *testing.T) {
 	r := checktest.Failed(t, PodUnschedulable(), dedicated())
-	if want := "Node i-0node1.internal of workers is there, and cannot run it: it does not tolerate the taint dedicated; of the nodes in the zone the scheduler reports: 1 node(s) had untolerated taint {dedicated: ci}."; !strings.HasSuffix(r.Why, want) {
+	if want := "Node i-0node1.internal of workers is there, and cannot run it: it does not tolerate the taint dedicated; the scheduler reports for the zone's nodes: 1 node(s) had untolerated taint {dedicated: ci}."; !strings.HasSuffix(r.Why, want) {
 		t.Errorf("why %q, want at its end %q", r.Why, want)
 	}
 }

@@ -278,7 +278,7 @@ func blindCause(f snapshot.Failure, blinded []string, of spoke.Cluster) diagnosi
 	}
 	if f.Call == report.AssumeRole {
 		c.Title = "cannot read this account and region: sts:AssumeRole of Rollcall's role there is denied"
-		c.Why = "Rollcall is blind in this account and region until its reader role trusts Rollcall's hub. Other accounts are unaffected."
+		c.Why = "Nothing is checked in this account and region until its reader role trusts Rollcall's hub. Other accounts are unaffected."
 	}
 	switch f.Code {
 	case snapshot.NoRelay:
@@ -373,7 +373,7 @@ func remedyFor(f snapshot.Failure, of spoke.Cluster) string {
 			return fmt.Sprintf("Allow %s for Rollcall's role: AWS rejects its credentials. If the account has not enabled the spoke's region, enable it (account:EnableRegion), or remove the spoke from the setting spokes and redeploy the hub.", sight(f))
 		}
 		if ofKarpenter(f.Source) {
-			return "Give Rollcall's group its permissions in the cluster: the stack's output ClusterRoleCommand, or `kubectl apply -f deploy/clusterrole.yaml`. No EKS access policy without Secrets has them: with kubernetesAccess=policy, change to kubernetesAccess=group."
+			return "Give Rollcall's group its permissions in the cluster: the stack's output ClusterRoleCommand, or `kubectl apply -f deploy/clusterrole.yaml`. No EKS access policy grants them without Secrets: if kubernetesAccess is policy, change it to group."
 		}
 		return fmt.Sprintf("Allow %s for Rollcall's functions: redeploy the stack if the permission is missing from their roles; otherwise look for a permissions boundary or service control policy that denies it.", sight(f))
 	case snapshot.Throttled:

@@ -231,7 +231,7 @@ func TestWordsOfASpokeThatDoesNotLetIn(t *testing.T) {
 		"RegionDisabledException": "STS is deactivated for the hub's region in that account: activate it there",
 	} {
 		c := blindCause(snapshot.Failure{Call: "sts:AssumeRole", Source: snapshot.Clusters, Reason: snapshot.Denied, Code: code, Message: "not authorized"}, nil, spoke.Cluster{})
-		if !strings.HasPrefix(c.Fix.Text, want) || c.Title != "cannot read this account and region: sts:AssumeRole of Rollcall's role there is denied" || !strings.Contains(c.Why, "Rollcall is blind in this account and region") {
+		if !strings.HasPrefix(c.Fix.Text, want) || c.Title != "cannot read this account and region: sts:AssumeRole of Rollcall's role there is denied" || !strings.Contains(c.Why, "Nothing is checked in this account and region") {
 			t.Errorf("%s: %q, %q, %q", code, c.Title, c.Why, c.Fix.Text)
 		}
 	}

@@ -91,7 +91,7 @@ func launchWords(c checkid.ID) words {
 	case checkid.LaunchProfile:
 		return words{"the instance profile of the launch template does not exist, or is seconds old", "Create the instance profile with the node role in it, or name an existing one in the launch template. A new one needs some seconds."}
 	case checkid.LaunchPolicyDenied:
-		return words{"a policy above the launching role's own denies it", "Allow this launch in the policy that the message names, or launch as that policy requires: usually a tag, a Region, an instance type or encrypted volumes. Decoded with aws sts decode-authorization-message, the message names the statement and its conditions."}
+		return words{"a policy above the launching role's own denies it", "Allow this launch in the policy that AWS's error names, or launch as that policy requires: usually a tag, a Region, an instance type or encrypted volumes. Decode the error with aws sts decode-authorization-message: it names the statement and its conditions."}
 	case checkid.LaunchIMDSEnforced:
 		return words{"the account enforces IMDSv2, and the launch does not require it", "Set HttpTokens to required in a new version of the launch template (metadataOptions in an EC2NodeClass), and use it in the group."}
 	case checkid.LaunchImageNotAllowed:
