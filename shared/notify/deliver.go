@@ -202,7 +202,7 @@ func (c *Cluster) tellBus(ctx context.Context, o *outgoing) bool {
 			target = outbox.EventsOf(o.inc.Key) // the bus takes others
 		}
 		c.busDown = target == outbox.ToBus
-		c.recordRefusal(ctx, target, "the bus was not told, and is tried again", err, "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
+		c.recordRefusal(ctx, target, "could not publish to the bus, will retry", err, "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
 		return false
 	}
 	c.accepted(targets...)

@@ -244,7 +244,7 @@ func (c *Cluster) answer(ctx context.Context, acts []incident.ActRecord) (left [
 			left = append(left, a)
 		}
 		c.Count("SlackFailures", 1)
-		c.Log.WarnContext(ctx, "a person was not told what came of their press", "cluster", a.Key.Cluster, "press", a.ID, "user", a.User.ID, "answer", a.Answer.Reason, "error", err.Error())
+		c.Log.WarnContext(ctx, "could not answer a press", "cluster", a.Key.Cluster, "press", a.ID, "user", a.User.ID, "answer", a.Answer.Reason, "error", err.Error())
 	}
 	return left
 }

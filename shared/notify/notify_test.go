@@ -855,7 +855,7 @@ func TestWrongToken(t *testing.T) {
 	if !strings.Contains(b.log.String(), "put a valid bot token") {
 		t.Errorf("the log does not tell to put a token into the secret: %s", b.log)
 	}
-	if !strings.Contains(b.log.String(), "waiting does not help") || b.counts["SlackFailures"] != 1 || b.counts["Undelivered"] != 1 {
+	if !strings.Contains(b.log.String(), "needs a change") || b.counts["SlackFailures"] != 1 || b.counts["Undelivered"] != 1 {
 		t.Errorf("log is %s, failures %d", b.log, b.counts["SlackFailures"])
 	}
 	if b.bus.Kinds() != "Opened" {

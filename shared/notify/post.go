@@ -201,7 +201,7 @@ func (c *Cluster) postingNotTaken(ctx context.Context, post outbox.Posting, err 
 	var e *slackapi.Error
 	if errors.As(err, &e) && e.Retryable() || errors.Is(err, context.DeadlineExceeded) {
 		c.slackDown = true
-		c.Log.WarnContext(ctx, "Slack was not told, it will be with the next batch", "cluster", post.Summary.Cluster, "summary", post.Summary.ID, "error", err.Error())
+		c.Log.WarnContext(ctx, "could not post to Slack, will retry with the next batch", "cluster", post.Summary.Cluster, "summary", post.Summary.ID, "error", err.Error())
 		return
 	}
 	c.holdBack(ctx, refuser(err, c.roomOf(post), outbox.OfSummary(post.Summary.ID)), err, "cluster", post.Summary.Cluster, "summary", post.Summary.ID)
@@ -231,7 +231,7 @@ func (c *Cluster) notTaken(ctx context.Context, o *outgoing, sending *time.Time,
 	about := []any{"cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource}
 	if e != nil && e.Retryable() || errors.Is(err, context.DeadlineExceeded) {
 		c.slackDown = true
-		c.Log.WarnContext(ctx, "Slack was not told, it will be with the next observation", append(about, "error", err.Error())...)
+		c.Log.WarnContext(ctx, "could not post to Slack, will retry with the next observation", append(about, "error", err.Error())...)
 		return changed
 	}
 	c.holdBack(ctx, refuser(err, c.room(o.inc), outbox.OfIncident(o.inc.Key)), err, about...)
@@ -244,7 +244,7 @@ func (c *Cluster) holdBack(ctx context.Context, t outbox.Target, err error, abou
 	if t == outbox.ToSlack {
 		c.slackDown = true
 	}
-	c.recordRefusal(ctx, t, "Slack was not told, and waiting does not help", err, about...)
+	c.recordRefusal(ctx, t, "could not post to Slack, needs a change", err, about...)
 }
 
 // Tick asks the function to look after the clusters of which something is to be
@@ -466,7 +466,7 @@ func (c *Cluster) silenceNotTaken(ctx context.Context, s silence.Silence, err er
 	var e *slackapi.Error
 	if errors.As(err, &e) && e.Retryable() || errors.Is(err, context.DeadlineExceeded) {
 		c.slackDown = true
-		c.Log.WarnContext(ctx, "Slack was not told of a silence, it will be with the next message", "cluster", s.Cluster, "silence", s.ID, "error", err.Error())
+		c.Log.WarnContext(ctx, "could not post a silence to Slack, will retry with the next message", "cluster", s.Cluster, "silence", s.ID, "error", err.Error())
 		return
 	}
 	c.holdBack(ctx, refuser(err, c.silenceChannel(s), ofSilence(s)), err, "cluster", s.Cluster, "silence", s.ID)
@@ -559,7 +559,7 @@ func (c *Cluster) tellWeek(ctx context.Context, post outbox.Posting) (outbox.Pos
 			target = outbox.EventOf(post.Summary.ID) // the bus takes others
 		}
 		c.busDown = target == outbox.ToBus
-		c.recordRefusal(ctx, target, "the bus was not told, and is tried again", err, "cluster", c.name, "summary", post.Summary.ID)
+		c.recordRefusal(ctx, target, "could not publish to the bus, will retry", err, "cluster", c.name, "summary", post.Summary.ID)
 		return post, nil
 	}
 	c.accepted(targets...)

@@ -51,7 +51,7 @@ func Spec() spec.Spec {
 				Metric: "Undelivered", AtLeast: 1,
 				Why:       "Slack or the bus rejects what Rollcall sends, for a reason that needs a change.",
 				Meanwhile: "What was rejected is not posted. It is kept, and retried every quarter of an hour.",
-				Do:        `read the errors "was not told" in its log: they name the token, the channel or the missing permission.`,
+				Do:        `read the errors "could not post to Slack" and "could not publish to the bus" in its log: they name the token, the channel or the missing permission.`,
 			},
 			{
 				Metric: "RemediesFailed", AtLeast: 1,
