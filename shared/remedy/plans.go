@@ -178,7 +178,7 @@ func (c CoverZones) Words(at Place) Words {
 		Cost:     fmt.Sprintf("%s extra, until you scale down again.", Count(c.To-c.From, "instance")),
 	}
 	if c.Autoscaler {
-		w.Cost += " The cluster autoscaler may scale down again when a node is idle: use one group per zone, or set balance-similar-node-groups."
+		w.Cost += " The cluster autoscaler can scale down again when a node is idle: use one group per zone, or its flag balance-similar-node-groups."
 	}
 	return w
 }

@@ -505,8 +505,8 @@ func TestWords(t *testing.T) {
 			Change:   "desired 2 → 4",
 			Commands: []string{"aws autoscaling set-desired-capacity --region us-west-2 --auto-scaling-group-name eks-a --desired-capacity 4"},
 			Undo:     []string{"aws autoscaling set-desired-capacity --region us-west-2 --auto-scaling-group-name eks-a --desired-capacity 2"},
-			Cost: "2 instances extra, until you scale down again. The cluster autoscaler may scale down again when a node is idle: " +
-				"use one group per zone, or set balance-similar-node-groups.",
+			Cost: "2 instances extra, until you scale down again. The cluster autoscaler can scale down again when a node is idle: " +
+				"use one group per zone, or its flag balance-similar-node-groups.",
 		}},
 	} {
 		if diff := cmp.Diff(test.want, test.plan.Words(remedy.Place{Region: "us-west-2", Cluster: "prod"})); diff != "" {
