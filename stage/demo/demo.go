@@ -642,7 +642,7 @@ func (st *organizationStory) breaks(ctx context.Context, n *narrator) error {
 		n.message(m)
 	}
 	n.say("two messages about the same ids; each first line says whose they are")
-	return n.picture(ctx, "organization", "", 1200, 950)
+	return n.picture(ctx, "organization", "", 1200, 1060)
 }
 
 // mended adds the route in the other account, as its people do: its message closes, and the
@@ -757,7 +757,7 @@ func (st *organizationStory) returns(ctx context.Context, n *narrator) error {
 		return err
 	}
 	n.say("four messages, each resolved; Rollcall changed nothing in payments, and read %d lists from its private cluster, each through the relay", lists)
-	return n.picture(ctx, "organization-after", "", 1200, 860)
+	return n.picture(ctx, "organization-after", "", 1200, 1130)
 }
 
 // admitted makes the access entry again, as the message says: EKS keeps the id of the role

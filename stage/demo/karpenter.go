@@ -97,7 +97,7 @@ func (st *karpenterStory) forbidden(ctx context.Context, n *narrator) error {
 	n.say("meanwhile Karpenter reports: NodeClaim %s, Launched=%s; EC2NodeClass %s, Ready=%s; %d Kubernetes events about the NodeClaim",
 		claim.Metadata.Name, claim.conditionLine("Launched"), webClass,
 		class.conditionLine("Ready"), st.warnings(claim.Metadata.Name))
-	if err := n.picture(ctx, "karpenter-policy", "", 1200, 620); err != nil {
+	if err := n.picture(ctx, "karpenter-policy", "&message="+m.TS, 1200, 780); err != nil {
 		return err
 	}
 	patch := map[string]any{"spec": map[string]any{"tags": map[string]any{"cost-center": "4711"}}}
@@ -183,7 +183,7 @@ func (st *karpenterStory) cutOff(ctx context.Context, n *narrator) error {
 		}
 	}
 	n.say("three messages, three fixes, each resolved; no other message in the channel")
-	return n.picture(ctx, "karpenter-after", "", 1200, 760)
+	return n.picture(ctx, "karpenter-after", "", 1200, 1140)
 }
 
 // apply brings the one pod of a workload that wants the nodes of a NodePool.
