@@ -337,7 +337,7 @@ Exit status: 0 saved; 2 AWS could not be read, or only in part; 64 bad input.`,
 	callerFlags(c, &o.caller)
 	kubeconfigFlags(c, &o.caller)
 	f.IntVar(&o.Instances, "instances", defaultInstances, "fetch console output and user data for at most `N` not-Ready instances")
-	f.BoolVar(&o.Mask, "mask", false, "replace account ids and names, the same ones by the same words, and remove what looks like a secret")
+	f.BoolVar(&o.Mask, "mask", false, "replace account ids and names, each one by the same word everywhere, and remove what looks like a secret")
 	f.BoolVar(&o.Resume, "resume", false, "go on with what an earlier run has left in the folder")
 	f.BoolVar(&o.json, "json", false, "print what was taken as one JSON object")
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -170,7 +170,7 @@ const (
 	fillPeriods = 3
 )
 
-// alarms are few, and each says what to do. None rings when it is made, nor on
+// alarms are few, and each says what to do. None fires on deployment, nor on
 // missing data that is no fault: what is missing counts as well, and there is no
 // message that all is well (a new alarm goes from INSUFFICIENT_DATA to OK).
 type alarms struct {

@@ -143,7 +143,7 @@ func (h hub) newReader(list []spec.Spec) error {
 		return err
 	}
 	statements = append(statements, askRelays(h.chosen))
-	reader := h.newRole(spec.SpokeReader, "Looks for Rollcall's hub: Describe, List, Get; clusters let it in by their access entries", statements, list)
+	reader := h.newRole(spec.SpokeReader, "Reads for Rollcall's hub: Describe, List, Get; access entries grant it access to clusters", statements, list)
 	// By it rollcall doctor tells a spoke of another release.
 	awscdk.Tags_Of(reader).Add(jsii.String(specs.SpokeTag), jsii.String(specs.SpokeDigest(list)), nil)
 	return nil

@@ -390,7 +390,7 @@ func unreachableKubernetesIsSaid(t *testing.T) {
 	r := start(t, "healthy-nat", func(o *Options) {
 		o.CallFaults = []simaws.FaultRule{{Call: "kubernetes:list nodes", Reset: true}}
 	})
-	r.until("it is logged", r.logged(`"level":"WARN"`, "could not look", "kubernetes: list nodes"))
+	r.until("it is logged", r.logged(`"level":"WARN"`, "could not read", "kubernetes: list nodes"))
 	r.until("it is said", func() bool {
 		return len(r.messages()) > 0 && strings.Contains(whole(r.messages()[0]), "its Kubernetes API cannot be reached")
 	})

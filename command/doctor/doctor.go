@@ -952,7 +952,7 @@ func (c Clients) relay(ctx context.Context, cluster *types.Cluster, by functionO
 	case err == nil:
 		list = append(list, Finding{
 			Part: "relay", Name: name, State: Wrong, Says: "has a resource policy that allows others to invoke it, and needs none: " + aws.ToString(policy.Policy),
-			Do: "Take each statement away that nobody knows the reason of.", Command: shell.Command("aws", "lambda", "get-policy", "--function-name", name),
+			Do: "Remove each statement that has no known reason.", Command: shell.Command("aws", "lambda", "get-policy", "--function-name", name),
 		})
 	case !coded(err, "ResourceNotFoundException"):
 		list = append(list, unseen("relay", name, "lambda:GetPolicy", err))

@@ -57,7 +57,7 @@ func (h hub) trust(s config.Spoke, role spec.SpokeRole, document string) []Findi
 	wrong := func(says string) []Finding {
 		return []Finding{{
 			Part: "spoke", Name: called(s), State: Wrong, Says: "its role " + name + " does not trust the hub: " + says,
-			Do: "Deploy it again for this hub, with that account's credentials and the words of before (SPOKE and SET too).", Command: h.deploySpoke(s, ""),
+			Do: "Deploy it again for this hub, with that account's credentials and the same arguments as before (SPOKE and SET too).", Command: h.deploySpoke(s, ""),
 		}}
 	}
 	text, err := url.QueryUnescape(document)
@@ -192,7 +192,7 @@ func (e Elsewhere) forwards(ctx context.Context, h hub, s config.Spoke) (list []
 	if len(names) == 0 {
 		return []Finding{{
 			Part: "spoke", Name: called(s), State: Wrong, Says: fmt.Sprintf("none of its %d rules exists and forwards to this hub's bus: launches there are found by the next sweep at the earliest", len(wants)),
-			Do: "Deploy it again for this hub, with that account's credentials and the words of before (SPOKE and SET too).", Command: h.deploySpoke(s, ""),
+			Do: "Deploy it again for this hub, with that account's credentials and the same arguments as before (SPOKE and SET too).", Command: h.deploySpoke(s, ""),
 		}}, true
 	}
 	for _, r := range wants {
@@ -208,7 +208,7 @@ func (e Elsewhere) forwardRule(ctx context.Context, h hub, s config.Spoke, r spe
 	if i < 0 {
 		return []Finding{{
 			Part: "spoke", Name: called(s), State: Wrong, Says: "its rule " + id + " does not exist, or does not forward to this hub's bus. " + r.Why,
-			Do: "Deploy it again, with that account's credentials and the words of before (SPOKE and SET too).", Command: h.deploySpoke(s, ""),
+			Do: "Deploy it again, with that account's credentials and the same arguments as before (SPOKE and SET too).", Command: h.deploySpoke(s, ""),
 		}}
 	}
 	out, err := e.Rules.DescribeRule(ctx, &eventbridge.DescribeRuleInput{Name: aws.String(names[i])})

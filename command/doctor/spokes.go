@@ -238,7 +238,7 @@ func (c Clients) lookThere(ctx context.Context, h hub, s config.Spoke) (list []F
 	}) {
 		list = append(list, Finding{
 			Part: "spoke", Name: called(s), State: Wrong, Says: "its stack is of another release: what it reads, forwards or trusts differs from this release",
-			Do: "Deploy it again with this release, with that account's credentials and the words of before (SPOKE and SET too).", Command: h.deploySpoke(s, ""),
+			Do: "Deploy it again with this release, with that account's credentials and the same arguments as before (SPOKE and SET too).", Command: h.deploySpoke(s, ""),
 		})
 	}
 	rules, enabled := e.forwards(ctx, h, s)

@@ -616,7 +616,7 @@ func vpc(subnets, groups string) (VPC, []error) {
 	bad(VPCSecurityGroupIDs, checkIDs(v.SecurityGroupIDs, securityGroupID, "a security group (sg-0123456789abcdef0)", maxSecurityGroups))
 	switch {
 	case len(v.SubnetIDs) > 0 && len(v.SecurityGroupIDs) == 0:
-		bad(VPCSecurityGroupIDs, fmt.Errorf("is not set, but %s is: make a security group that may connect to port 443, let it in at the clusters' security groups, and name it here", VPCSubnetIDs))
+		bad(VPCSecurityGroupIDs, fmt.Errorf("is not set, but %s is: create a security group that allows outbound port 443, allow it in the clusters' security groups, and name it here", VPCSubnetIDs))
 	case len(v.SubnetIDs) == 0 && len(v.SecurityGroupIDs) > 0:
 		bad(VPCSubnetIDs, fmt.Errorf("is not set, but %s is: name the private subnets too, or neither", VPCSecurityGroupIDs))
 	}

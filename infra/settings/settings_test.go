@@ -320,7 +320,7 @@ func TestVPCRefuses(t *testing.T) {
 		subnets, groups string
 		want            string
 	}{
-		{"no security group", subnet, "", "vpcSecurityGroupIds: is not set, but vpcSubnetIds is: make a security group that may connect to port 443, let it in at the clusters' security groups, and name it here"},
+		{"no security group", subnet, "", "vpcSecurityGroupIds: is not set, but vpcSubnetIds is: create a security group that allows outbound port 443, allow it in the clusters' security groups, and name it here"},
 		{"no subnet", "", group, "vpcSubnetIds: is not set, but vpcSecurityGroupIds is: name the private subnets too, or neither"},
 		{"a VPC's id", "vpc-0123456789abcdef0", group, `vpcSubnetIds: "vpc-0123456789abcdef0" is not the id of a subnet (subnet-0123456789abcdef0)`},
 		{"the two mixed up", group, subnet, `vpcSecurityGroupIds: "subnet-0123456789abcdef0" is not the id of a security group (sg-0123456789abcdef0)`},

@@ -159,7 +159,7 @@ func (d Detector) Tell(ctx context.Context, o report.Observation) error {
 			"instances", len(c.Instances), "nodegroups", c.Nodegroups)
 	}
 	for _, f := range o.Blind {
-		d.Log.WarnContext(ctx, "could not look", "cluster", o.Cluster, "source", f.Source, "call", f.Call, "reason", f.Reason, "code", f.Code)
+		d.Log.WarnContext(ctx, "could not read", "cluster", o.Cluster, "source", f.Source, "call", f.Call, "reason", f.Reason, "code", f.Code)
 	}
 	about := aboutEvidence(o)
 	o.Evidence = d.Evidence.Key(about)

@@ -394,7 +394,7 @@ func (c *Cluster) search(ctx context.Context, s slackapi.Search) (ts string, err
 		return "", err
 	}
 	if found.Unsure != nil {
-		c.Log.WarnContext(ctx, "cannot look whether an earlier attempt was heard, this may be said twice", "error", found.Unsure.Error())
+		c.Log.WarnContext(ctx, "could not check whether an earlier attempt was posted, it may be posted twice", "error", found.Unsure.Error())
 	}
 	if found.TS != "" {
 		c.Count("SlackFound", 1)

@@ -643,7 +643,7 @@ func took(d *remedy.Run) string {
 
 func changesLine(t *report.RecentChanges) string {
 	if t == nil {
-		return "what changed before it began is unknown."
+		return "unknown."
 	}
 	made := 0
 	for _, c := range t.Changes {
@@ -660,7 +660,7 @@ func changesLine(t *report.RecentChanges) string {
 	case made > 0:
 		return slacktext.Count(made, "change") + " before it began."
 	case slacktext.OneLine(t.Blind) != "":
-		return "what changed before it began could not be read."
+		return "could not be read."
 	}
 	return "none found before it began."
 }

@@ -85,7 +85,7 @@ var workshop = []step{
 		stop: true,
 	},
 	{
-		say:  "AWS says that all is well: the nodegroup is `ACTIVE` without a health issue,",
+		say:  "AWS reports no problem: the nodegroup is `ACTIVE` without a health issue,",
 		run:  "aws eks describe-nodegroup " + nodegroup + " --query 'nodegroup.{status:status,capacity:capacityType,scaling:scalingConfig,subnets:subnets,health:health,group:resources.autoScalingGroups[0].name}'",
 		want: []string{`"status": "ACTIVE"`, `"capacity": "ON_DEMAND"`, `"minSize": 0,\n +"maxSize": 1,\n +"desiredSize": 1`, `"(?P<subnet>subnet-0c\w+)"`, `"issues": \[\]`, `"group": "(?P<group>eks-new_nodegroup_2-[\w-]+)"`},
 		stop: true, await: true,
@@ -223,7 +223,7 @@ var workshop = []step{
 		want: []string{`\A"gitVersion":"v1\.34\.\d+`},
 	},
 	{
-		say:   "A token for another cluster is not let in:",
+		say:   "A token for another cluster is rejected:",
 		run:   kubectl + token + "another | grep -o 'k8s-aws-v1[^\"]*') get nodes",
 		want:  []string{`^error: You must be logged in to the server \(.*Unauthorized.*\)$`},
 		fails: true,

@@ -95,7 +95,7 @@ func (t *taker) kubernetes(ctx context.Context, name string, described map[strin
 	}
 	where, ok := place(name, described)
 	if !ok {
-		t.note("cluster %s: nobody knows where its API is: what Kubernetes says is left out", name)
+		t.note("cluster %s: the address of its API is unknown: Kubernetes data is left out", name)
 		return cluster{}
 	}
 	api, err := t.asked.Kubernetes(ctx, where)

@@ -129,7 +129,7 @@ func (h handler) tell(ctx context.Context, c incidentCase, answers map[trail.Loo
 	// That a permission is missing is said at once: who gives it need not wait.
 	found.Open = next > 0 && failed != snapshot.Denied
 	if found.Blind != "" {
-		h.Log.WarnContext(ctx, "could not look", "cluster", c.inc.Key.Cluster, "check", c.inc.Key.Check, "blind", found.Blind)
+		h.Log.WarnContext(ctx, "could not read recent changes", "cluster", c.inc.Key.Cluster, "check", c.inc.Key.Check, "blind", found.Blind)
 		h.Count("BlindLooks", 1)
 	}
 	h.Log.InfoContext(ctx, "looked for changes", "cluster", c.inc.Key.Cluster, "check", c.inc.Key.Check, "resource", c.inc.Key.Resource,
@@ -365,7 +365,7 @@ func (c incidentCase) found(answers map[trail.Lookup]answer, own []trail.Functio
 		}
 	}
 	if len(c.lookups) == 0 {
-		t.Blind = "nothing that CloudTrail could be asked for is known of it"
+		t.Blind = "CloudTrail cannot be searched for this resource"
 	}
 	t.Changes, t.More = trail.Changes(records, c.targets, c.window, own)
 	return t

@@ -363,7 +363,7 @@ func gone(e entry, why outcome.Reason, s *snapshot.Snapshot) outcome.Facts {
 	case !s.Has(snapshot.NodeEventsOf):
 		f.Unseen = couldNot(s.Why(snapshot.NodeEventsOf))
 	case s.Time.Sub(e.launch.Started) > checks.EventsKept:
-		f.Unseen = "nobody looked for an hour, and Kubernetes keeps events no longer"
+		f.Unseen = "it was not checked for an hour, and Kubernetes keeps events no longer"
 	default:
 		f.Unseen = "it was in a warm pool, or a node registered meanwhile whose name is not known any more"
 	}

@@ -157,9 +157,9 @@ func (h handler) failure(err error) *relay.Failure {
 			" does not resolve in the relay's VPC: it must be the cluster's, with DNS support and DNS hostnames on"}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &nerr) && nerr.Timeout():
 		return &relay.Failure{Reason: relay.TimedOut, Says: "cannot reach " + where +
-			" in time from the relay's subnets: does the cluster's security group let in the relay's to port 443?"}
+			" in time from the relay's subnets: does the cluster's security group allow the relay's on port 443?"}
 	case errors.As(err, &ca), errors.As(err, &host):
-		return &relay.Failure{Reason: relay.Impostor, Says: "what answers at " + where + " has not the cluster's certificate: if it was made anew, deploy the relay again"}
+		return &relay.Failure{Reason: relay.Impostor, Says: "what answers at " + where + " has not the cluster's certificate: if the cluster was recreated, deploy the relay again"}
 	case errors.As(err, &conn):
 		return &relay.Failure{Reason: relay.Unreachable, Says: "no connection to " + where + " from the relay's subnets"}
 	}

@@ -89,7 +89,7 @@ func TestNodeClassNotReady(t *testing.T) {
 
 		// An older role: only where something shows Karpenter is that reported.
 		{Name: "may not, and nothing names a pool", World: checktest.Change(snapshottest.PrivateWithNAT(), forbidden(snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf))},
-		{Name: "may not, and a node names one", World: checktest.Change(snapshottest.PrivateWithNAT(), ofKarpenter, forbidden(snapshot.NodePoolsOf)), Want: []string{"unknown prod [prod] nodepools: denied: listing takes the rights of deploy/clusterrole.yaml"}},
+		{Name: "may not, and a node names one", World: checktest.Change(snapshottest.PrivateWithNAT(), ofKarpenter, forbidden(snapshot.NodePoolsOf)), Want: []string{"unknown prod [prod] nodepools: denied: listing needs the permissions of deploy/clusterrole.yaml"}},
 		{Name: "not captured, and a node names one", World: checktest.Change(snapshottest.PrivateWithNAT(), ofKarpenter, func(s *snapshot.Snapshot) {
 			snapshottest.Without(s, snapshot.NodePoolsOf)
 			s.Failures[snapshot.NodePoolsOf] = snapshot.Failure{Source: snapshot.NodePoolsOf, Reason: snapshot.NotRead, Code: "NotCaptured"}
@@ -296,7 +296,7 @@ func TestNodePoolLimit(t *testing.T) {
 		{Name: "pods not read, and nothing left", World: pooled(cpu, checktest.Unread(snapshot.WaitingPods)), Want: []string{"unknown gpu [nodepool/gpu] waiting pods: denied"}},
 		{Name: "pods not read", World: pooled(limit(snapshot.Amounts{"cpu": "100"}, snapshot.Amounts{"cpu": "10"}), checktest.Unread(snapshot.WaitingPods))},
 		{Name: "may not, and nothing names a pool", World: checktest.Change(snapshottest.PrivateWithNAT(), forbidden(snapshot.NodePoolsOf))},
-		{Name: "may not, and a node names one", World: checktest.Change(snapshottest.PrivateWithNAT(), ofKarpenter, forbidden(snapshot.NodePoolsOf)), Want: []string{"unknown prod [prod] nodepools: denied: listing takes the rights of deploy/clusterrole.yaml"}},
+		{Name: "may not, and a node names one", World: checktest.Change(snapshottest.PrivateWithNAT(), ofKarpenter, forbidden(snapshot.NodePoolsOf)), Want: []string{"unknown prod [prod] nodepools: denied: listing needs the permissions of deploy/clusterrole.yaml"}},
 	})
 }
 
@@ -381,7 +381,7 @@ func forbidden(sources ...snapshot.Source) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) {
 		for _, source := range sources {
 			snapshottest.Without(s, source)
-			s.Failures[source] = snapshot.Failure{Source: source, Reason: snapshot.NotRead, Code: "Forbidden", Message: "listing takes the rights of deploy/clusterrole.yaml"}
+			s.Failures[source] = snapshot.Failure{Source: source, Reason: snapshot.NotRead, Code: "Forbidden", Message: "listing needs the permissions of deploy/clusterrole.yaml"}
 		}
 	}
 }

@@ -156,7 +156,7 @@ type NotGrantedError struct {
 const Forbidden = "Forbidden"
 
 func (e NotGrantedError) Error() string {
-	return "listing " + e.What + " takes the rights of deploy/clusterrole.yaml"
+	return "listing " + e.What + " needs the permissions of deploy/clusterrole.yaml"
 }
 
 // ForgottenError: EC2 tells no user data of an instance that has ended. It may
