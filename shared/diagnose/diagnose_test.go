@@ -866,7 +866,7 @@ func TestLikelyMachineFaults(t *testing.T) {
 		}},
 		"image":     {"instance/ami", func(s *snapshot.Snapshot) { s.Images[0].Architecture = "arm64" }},
 		"disk full": {"instance/console-error", wrote("kubelet[2]: write /x: no space left on device")},
-		"uninitialised": {"node/uninitialized", func(s *snapshot.Snapshot) {
+		"uninitialized": {"node/uninitialized", func(s *snapshot.Snapshot) {
 			s.Nodes = []snapshot.Node{{Name: "n", Instance: w.Node, Ready: snapshot.Condition{Status: "True"}, Uninitialized: true}}
 		}},
 	} {

@@ -495,7 +495,7 @@ func (i Instance) Ended() bool {
 	return false
 }
 
-// Joined reports whether the node can take pods: Ready, and initialised by the
+// Joined reports whether the node can take pods: Ready, and initialized by the
 // cloud provider.
 func (n Node) Joined() bool { return n.Ready.Status == "True" && !n.Uninitialized }
 

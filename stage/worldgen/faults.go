@@ -98,10 +98,10 @@ func filterFaults() []Fault {
 		{Name: "nodes' group lets nothing out", Check: checkid.SGNodeEgress, applies: always, breaks: func(w *World) {
 			w.securityGroup(w.nodeGroup).IpPermissionsEgress = nil
 		}},
-		{Name: "nodes' group lets out into the VPC only", Check: checkid.SGNodeEgress, applies: outward, breaks: func(w *World) {
+		{Name: "nodes' group allows outbound traffic into the VPC only", Check: checkid.SGNodeEgress, applies: outward, breaks: func(w *World) {
 			w.securityGroup(w.nodeGroup).IpPermissionsEgress = w.within("-1", 0, 0)
 		}},
-		{Name: "nodes' group lets out other ports only", Check: checkid.SGNodeEgress, applies: always, breaks: func(w *World) {
+		{Name: "nodes' group allows other ports outbound only", Check: checkid.SGNodeEgress, applies: always, breaks: func(w *World) {
 			w.securityGroup(w.nodeGroup).IpPermissionsEgress = append(w.anywhere("tcp", 80, 80), w.anywhere("udp", 53, 53)...)
 		}},
 		{Name: "cluster's group admits itself only", Check: checkid.SGClusterIngress, applies: both(inside, own), breaks: func(w *World) {
@@ -438,7 +438,7 @@ func nodeFaults() []Fault {
 	return []Fault{
 		{Name: "the network plugin crashes", Check: checkid.NodeCNINotReady, reach: lets, applies: linux, breaks: func(w *World) { w.notReady(pluginDown, "CrashLoopBackOff") }},
 		{Name: "the kubelet is not well", Check: checkid.NodeNotReady, reach: lets, applies: always, breaks: func(w *World) { w.notReady("PLEG is not healthy: pleg was last seen active 4m2s ago", "") }},
-		{Name: "nobody initialised the node", Check: checkid.NodeUninitialized, reach: lets, applies: always, breaks: func(w *World) {
+		{Name: "no controller initialized the node", Check: checkid.NodeUninitialized, reach: lets, applies: always, breaks: func(w *World) {
 			w.nodes(func(node, _ map[string]any) {
 				node["spec"].(map[string]any)["taints"] = []any{map[string]any{"key": "node.cloudprovider.kubernetes.io/uninitialized", "value": "true", "effect": "NoSchedule"}}
 			})

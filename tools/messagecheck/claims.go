@@ -603,7 +603,7 @@ func (f *Facts) within(block string) string {
 func claimsOfRules() []claim {
 	return []claim{
 		{form(`\b(?:tcp|udp|ports) (\d+(?:-\d+)?)(?: and (\d+-\d*…?))?`), ports},
-		{form(`\b(?:denies|blocks outbound|blocks inbound|denies outbound|lets out no|does not allow|does not admit|Allow|Admit|allows|admits) (\d+(?:-\d+)?)(?: |$)`), ports},
+		{form(`\b(?:denies|blocks outbound|blocks inbound|denies outbound|does not allow|Allow|allows) (\d+(?:-\d+)?)(?: |$)`), ports},
 		{form(`\brule (\d+) (?:denies|allows)`), fields("RuleNumber")},
 		{form(`\b(401) Unauthorized`), documented},
 		// RFC 1123, kubernetes.io/docs/concepts/overview/working-with-objects/names.

@@ -258,7 +258,7 @@ func missing(c check.RoleGroup, s *check.View) []check.Finding {
 			// nodeadm's InstanceIdNodeName gives nodes the instance's id for a name.
 			f.Confidence = check.Likely
 			f.Title = check.Title("%s is mapped to a user that is not the node's name", c.Name())
-			f.Why = fmt.Sprintf("%s is mapped in kube-system/aws-auth %s (entry %d of mapRoles), so %s authenticates %s but does not let it register its node.",
+			f.Why = fmt.Sprintf("%s is mapped in kube-system/aws-auth %s (entry %d of mapRoles), so %s authenticates %s but does not allow it to register its node.",
 				c.Role, wrong, m.Place, s.Cluster.Name, check.Some(check.IDs(c.Suspects), 3))
 			f.Fix.Text = "Set the role's user name in mapRoles of kube-system/aws-auth to system:node:{{EC2PrivateDNSName}}. Waiting nodes then join without further action."
 			f.Fix.Remedy = ""

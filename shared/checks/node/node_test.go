@@ -25,7 +25,7 @@ func TestCases(t *testing.T) {
 		checkid.NodeNotRegistered: notRegisteredCases(),
 		checkid.NodeUninitialized: {
 			{"Ready", snapshottest.PrivateWithNAT(), []string{"pass prod [i-0node]"}},
-			{"not Ready, and initialised", checktest.Change(checktest.Missed(), checktest.NotReadyNode("x")), []string{"pass prod [i-0node]"}},
+			{"not Ready, and initialized", checktest.Change(checktest.Missed(), checktest.NotReadyNode("x")), []string{"pass prod [i-0node]"}},
 			{"no node", checktest.Missed(), nil},
 			{"tainted", checktest.Change(snapshottest.PrivateWithNAT(), tainted), []string{
 				"fail workers [i-0node] [i-0node] i-0node is not initialized by the cloud provider",
@@ -280,7 +280,7 @@ func notReadyCases() []checktest.Case {
 		{"not Ready", unready(down), fail},
 		{"Unknown is not Ready", unready(snapshot.Condition{Status: "Unknown"}), fail},
 		{"no condition yet", unready(snapshot.Condition{}), fail},
-		{"Ready, and not initialised", checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.Nodes[0].Uninitialized = true }), fail},
+		{"Ready, and not initialized", checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.Nodes[0].Uninitialized = true }), fail},
 		{"not due", checktest.Change(unready(down), func(s *snapshot.Snapshot) { s.Launches[0].Due = s.Time.Add(time.Second) }), nil},
 		{"never registered is node/not-registered", checktest.Missed(), nil},
 		{"it registered anew, its old node is still there", checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) {

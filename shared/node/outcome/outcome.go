@@ -39,7 +39,7 @@ const (
 	WasReady      Reason = "the node was Ready when it was last seen"
 	NeverSeen     Reason = "no node has this instance's id"
 	NotReady      Reason = "the node is not Ready"
-	Uninitialized Reason = "the cloud provider has not initialised the node"
+	Uninitialized Reason = "the cloud provider has not initialized the node"
 	InstanceEnded Reason = "the instance has ended"
 	InstanceLost  Reason = "EC2 does not know the instance any more"
 	TooOld        Reason = "looked at for as long as was set"

@@ -39,7 +39,7 @@ func TestDecide(t *testing.T) {
 		{"joined, EC2 unseen", Waiting, 6 * time.Minute, Seen{EC2Read: false, NodesRead: true, Node: isReady}, Joined, NodeReady, false},
 		{"never registered", Waiting, 5 * time.Minute, Seen{EC2Read: true, Instance: running, NodesRead: true}, Missed, NeverSeen, false},
 		{"not Ready", Waiting, 6 * time.Minute, Seen{EC2Read: true, Instance: running, NodesRead: true, Node: notReady}, Missed, NotReady, false},
-		{"Ready but not initialised", Waiting, 6 * time.Minute, Seen{EC2Read: true, Instance: running, NodesRead: true, Node: tainted}, Missed, Uninitialized, false},
+		{"Ready but not initialized", Waiting, 6 * time.Minute, Seen{EC2Read: true, Instance: running, NodesRead: true, Node: tainted}, Missed, Uninitialized, false},
 		{"ended before it was due", Waiting, 3 * time.Minute, Seen{EC2Read: true, Instance: ended, NodesRead: true}, Gone, InstanceEnded, false},
 		{"ended, nodes unseen", Waiting, 3 * time.Minute, Seen{EC2Read: true, Instance: ended, NodesRead: false}, Gone, InstanceEnded, false},
 		{"was Ready, then ended", Waiting, 3 * time.Minute, Seen{EC2Read: true, Instance: ended, NodesRead: true, Node: isReady}, Joined, NodeReady, false},

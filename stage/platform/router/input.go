@@ -167,7 +167,7 @@ func checkPermissions(t *template.Template) error {
 		for _, x := range r.Targets {
 			switch {
 			case service(x.ARN) == "lambda" && !mayInvoke(t, r.ARN, x.ARN):
-				add("rule %s: no AWS::Lambda::Permission lets it invoke %s", r.LogicalID, x.ARN)
+				add("rule %s: no AWS::Lambda::Permission allows it to invoke %s", r.LogicalID, x.ARN)
 			case service(x.ARN) == "sqs":
 				errs = append(errs, maySend(t, r, x.ARN))
 			}

@@ -737,7 +737,7 @@ Rollcall has, and no step of the document describes:
 - **Endpoints beside a NAT gateway.** The runbook takes one of three branches; an interface endpoint that takes a service's name is not looked at once there is a
   NAT route.
 - **What Kubernetes says**: nodes, their conditions, ` + "`aws-node`" + `, ` + "`aws-auth`" + `.
-- **"Could not look"**: what a missing permission hides is named, and never passes.
+- **"Not checked"**: what a missing permission hides is named, and never passes.
 `
 
 // onlyOne tells which causes only one of the two names in the worlds.
