@@ -65,6 +65,11 @@ const AboutFile = "evidence.json"
 // left out, and listed.
 func (r *Recorder) Archive(about About) ([]byte, error) {
 	trigger, reads := r.all()
+	return archive(about, trigger, reads)
+}
+
+// archive packs reads and what woke the function.
+func archive(about About, trigger json.RawMessage, reads []read) ([]byte, error) {
 	reads = slices.DeleteFunc(reads, func(one read) bool { return !concerns(one.file, about.Cluster) })
 	secrets := redact.New(redact.Masked)
 	byFile := map[string][]read{}

@@ -412,14 +412,21 @@ type Keeper struct {
 	release  string
 	log      *slog.Logger
 	count    func(name string, n int)
-	waiting  []object
+	waiting  []*object
 	known    []string
+
+	// packing waits for what is being packed, one object after the other (mu); held is the
+	// size of those that are.
+	packing sync.WaitGroup
+	mu      sync.Mutex
+	held    int
 }
 
-// object is evidence that is not written yet.
+// object is evidence that is not written yet, or why it could not be packed.
 type object struct {
 	key  string
 	body []byte
+	err  error
 }
 
 // NewKeeper keeps what is read in a bucket, by its name.
@@ -431,7 +438,7 @@ func NewKeeper(b Bucket, name, release string, log *slog.Logger, count func(name
 func (k *Keeper) Begin(event json.RawMessage) {
 	if k != nil {
 		k.recorder.Begin(event)
-		k.waiting = nil
+		k.waiting, k.held = nil, 0
 	}
 }
 
@@ -474,27 +481,29 @@ func (k *Keeper) Key(a About) string {
 	return fmt.Sprintf("%s/%s/%s/%s/%s-%s.tar.gz", account, region, a.Cluster, at.Format("2006/01/02/15"), a.By, hex.EncodeToString(sum.Sum(nil))[:16])
 }
 
-// Keep packs what was read. It is written when the invocation's own work is done (Flush):
-// nothing of that waits for it.
+// Keep packs what was read until now, while the invocation goes on with its own work: on a
+// share of a core it takes tens of milliseconds. It is written when that work is done
+// (Flush): nothing of it waits.
 func (k *Keeper) Keep(a About) {
 	key := k.Key(a)
-	if key == "" || slices.Contains(k.known, key) || slices.ContainsFunc(k.waiting, func(o object) bool { return o.key == key }) {
+	if key == "" || slices.Contains(k.known, key) || slices.ContainsFunc(k.waiting, func(o *object) bool { return o.key == key }) {
 		return
 	}
 	a.Release = k.release
-	body, err := k.recorder.Archive(a)
-	size := len(body)
-	for _, o := range k.waiting {
-		size += len(o.body)
-	}
-	if err == nil && size > mostWaiting {
-		err = fmt.Errorf("%d bytes wait already: more is not held", size-len(body))
-	}
-	if err != nil {
-		k.fail(key, fmt.Errorf("pack the evidence: %w", err))
-		return
-	}
-	k.waiting = append(k.waiting, object{key, body})
+	trigger, reads := k.recorder.all()
+	o := &object{key: key}
+	k.waiting = append(k.waiting, o)
+	k.packing.Go(func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		body, err := archive(a, trigger, reads)
+		if err == nil && k.held+len(body) > mostWaiting {
+			err = fmt.Errorf("%d bytes wait already: more is not held", k.held)
+		}
+		if o.err = err; err == nil {
+			o.body, k.held = body, k.held+len(body)
+		}
+	})
 }
 
 // Flush writes what was packed. That it cannot is one line of the log and one metric.
@@ -504,7 +513,12 @@ func (k *Keeper) Flush(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, keepTime)
 	defer cancel()
+	k.packing.Wait()
 	for _, o := range k.waiting {
+		if o.err != nil {
+			k.fail(o.key, fmt.Errorf("pack the evidence: %w", o.err))
+			continue
+		}
 		err := k.bucket.Create(ctx, k.name, o.key, content, o.body)
 		switch {
 		case err == nil:
