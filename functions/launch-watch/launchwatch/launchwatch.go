@@ -44,13 +44,32 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 		return nil, errNoBatch
 	}
 	b := h.sort(messages)
-	if err := b.run(ctx, h.recall, h.remindAgain, h.leaveOut, h.ends, h.notices); err != nil {
+	err := b.run(ctx,
+		h.readRecords,
+		h.remindAgain,
+		h.dropKnown,
+		h.recordEnds,
+		h.recordNotices,
+	)
+	if err != nil {
 		return nil, err
 	}
 	if b.empty() {
 		return inbox.Failures(b.failed), nil
 	}
-	if err := b.run(ctx, h.find, h.young, h.lose, h.widen, h.owners, h.unseen, h.unsure, h.byCluster, h.refusedCalls, h.checkAll); err != nil {
+	err = b.run(ctx,
+		h.findInstances,
+		h.dropOldNotices,
+		h.recordLost,
+		h.dropSeen,
+		h.determineOwners,
+		h.returnUndescribed,
+		h.returnUnowned,
+		h.groupByCluster,
+		h.addRefusedCalls,
+		h.checkClusters,
+	)
+	if err != nil {
 		return nil, err
 	}
 	return inbox.Failures(b.failed), nil
@@ -68,8 +87,8 @@ func (b *batch) run(ctx context.Context, steps ...step) error {
 	return nil
 }
 
-// recall reads the records of all instances that the events name.
-func (h handler) recall(ctx context.Context, b *batch) (err error) {
+// readRecords reads the records of all instances that the events name.
+func (h handler) readRecords(ctx context.Context, b *batch) (err error) {
 	ids := slices.Concat(sortedKeys(b.launched), sortedKeys(b.ended), sortedKeys(b.noticed))
 	for _, f := range b.failures {
 		ids = append(ids, f.Instance)
@@ -78,9 +97,9 @@ func (h handler) recall(ctx context.Context, b *batch) (err error) {
 	return err
 }
 
-// find reads the instances, and the others of their groups; at the same time the groups
+// findInstances reads the instances, and the others of their groups; at the same time the groups
 // themselves, where the events name them all.
-func (h handler) find(ctx context.Context, b *batch) (err error) {
+func (h handler) findInstances(ctx context.Context, b *batch) (err error) {
 	var reading sync.WaitGroup
 	if b.namesGroups() {
 		b.ahead = b.groups()
@@ -91,8 +110,8 @@ func (h handler) find(ctx context.Context, b *batch) (err error) {
 	return err
 }
 
-// owners determines the cluster of each instance.
-func (h handler) owners(ctx context.Context, b *batch) error {
+// determineOwners determines the cluster of each instance.
+func (h handler) determineOwners(ctx context.Context, b *batch) error {
 	if all := detect.Distinct(detect.GroupsOf(b.instances), b.groups()); b.ahead == nil || !slices.Equal(all, b.ahead) {
 		b.evidence, b.groupsFailed = h.OwnersOf(ctx, b.instances, b.groups(), b.known)
 	}
@@ -105,8 +124,8 @@ func (h handler) owners(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// checkAll looks at each cluster.
-func (h handler) checkAll(ctx context.Context, b *batch) error {
+// checkClusters looks at each cluster.
+func (h handler) checkClusters(ctx context.Context, b *batch) error {
 	for _, name := range sortedKeys(b.cases) {
 		c := b.cases[name]
 		c.failed = detect.Failures(b.groupsFailed)
@@ -262,9 +281,9 @@ func (h handler) sort(messages []inbox.Message) batch {
 	return b
 }
 
-// leaveOut leaves out launches that were looked at already, and ends of instances that are
+// dropKnown leaves out launches that were looked at already, and ends of instances that are
 // not waited for.
-func (h handler) leaveOut(_ context.Context, b *batch) error {
+func (h handler) dropKnown(_ context.Context, b *batch) error {
 	maps.DeleteFunc(b.launched, func(id string, _ detect.News) bool { _, ok := b.known[id]; return ok })
 	maps.DeleteFunc(b.ended, func(id string, n detect.News) bool {
 		l, ok := b.known[id]
@@ -310,10 +329,10 @@ func (b batch) namesGroups() bool {
 // the visibility timeout that Lambda wants), and must not be old by then.
 const visible = 10 * time.Minute
 
-// unseen gives back the messages of instances that EC2 does not describe yet.
+// returnUndescribed gives back the messages of instances that EC2 does not describe yet.
 // What it still does not describe minutes after the event has ended long ago:
 // there is nothing to look at.
-func (h handler) unseen(_ context.Context, b *batch) error {
+func (h handler) returnUndescribed(_ context.Context, b *batch) error {
 	for _, id := range sortedKeys(b.launched) {
 		if slices.ContainsFunc(b.instances, func(in snapshot.Instance) bool { return in.ID == id }) {
 			continue
@@ -331,8 +350,8 @@ func (h handler) unseen(_ context.Context, b *batch) error {
 	return nil
 }
 
-// unsure gives back the messages of instances whose cluster is unknown.
-func (h handler) unsure(_ context.Context, b *batch) error {
+// returnUnowned gives back the messages of instances whose cluster is unknown.
+func (h handler) returnUnowned(_ context.Context, b *batch) error {
 	b.failed = append(b.failed, h.Unsure(b.launched, b.owned.Unsure)...)
 	return nil
 }
@@ -349,10 +368,10 @@ func (b batch) named(ids []string) int {
 	return n
 }
 
-// widen keeps, of the instances found by group, the young ones that were
+// dropSeen keeps, of the instances found by group, the young ones that were
 // not looked at: the rest of a burst whose events are still on their way. One
 // look serves them all, and theirs will find it done.
-func (h handler) widen(ctx context.Context, b *batch) error {
+func (h handler) dropSeen(ctx context.Context, b *batch) error {
 	now := h.Now()
 	named := b.ids()
 	var others []string
@@ -416,8 +435,8 @@ type clusterCase struct {
 	known     map[string]store.LaunchRecord
 }
 
-// byCluster sorts the batch by cluster.
-func (h handler) byCluster(_ context.Context, b *batch) error {
+// groupByCluster sorts the batch by cluster.
+func (h handler) groupByCluster(_ context.Context, b *batch) error {
 	all, groups := b.cases, b.evidence.Groups
 	for name, list := range b.owned.Clusters {
 		c := clusterCase{news: detect.NewsByID{}, known: b.known}
@@ -534,11 +553,11 @@ func (c clusterCase) launches(cluster string, now time.Time, learned detect.Lear
 	return list
 }
 
-// notices takes down what EC2 says beforehand of an instance's end: it tells a
+// recordNotices takes down what EC2 says beforehand of an instance's end: it tells a
 // reclaimed instance from a broken one, and opens nothing by itself. An
 // instance without a record may be one whose launch event is still
 // to come: it is looked at like a launch.
-func (h handler) notices(ctx context.Context, b *batch) error {
+func (h handler) recordNotices(ctx context.Context, b *batch) error {
 	ignored := 0
 	for _, id := range sortedKeys(b.noticed) {
 		n := b.noticed[id]
@@ -566,9 +585,9 @@ func (h handler) notices(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// ends takes down when launches that are waited for ended: EC2 does not always
+// recordEnds takes down when launches that are waited for ended: EC2 does not always
 // say. Whether one had been a node join-check sees.
-func (h handler) ends(ctx context.Context, b *batch) error {
+func (h handler) recordEnds(ctx context.Context, b *batch) error {
 	for _, id := range sortedKeys(b.ended) {
 		l, over := b.known[id], outcome.Facts{Over: b.ended[id].Latest}
 		if err := h.learn(ctx, l, over); err != nil {
@@ -580,9 +599,9 @@ func (h handler) ends(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// young sets aside the instances of notices that are no launches any more: old
+// dropOldNotices sets aside the instances of notices that are no launches any more: old
 // nodes that were there before Rollcall, and others' instances.
-func (h handler) young(_ context.Context, b *batch) error {
+func (h handler) dropOldNotices(_ context.Context, b *batch) error {
 	ignored := 0
 	b.instances = slices.DeleteFunc(b.instances, func(in snapshot.Instance) bool {
 		if n, ok := b.launched[in.ID]; !ok || !n.Early || h.Now().Sub(in.Launched) <= outcome.Longest {
@@ -596,9 +615,9 @@ func (h handler) young(_ context.Context, b *batch) error {
 	return nil
 }
 
-// lose takes down the ends of nodes that had joined, with EC2's reason, and
+// recordLost takes down the ends of nodes that had joined, with EC2's reason, and
 // sets the instances aside: they are not waited for.
-func (h handler) lose(ctx context.Context, b *batch) error {
+func (h handler) recordLost(ctx context.Context, b *batch) error {
 	for _, id := range sortedKeys(b.lost) {
 		end := outcome.Facts{Ended: b.lost[id].Latest}
 		if i := slices.IndexFunc(b.instances, func(in snapshot.Instance) bool { return in.ID == id }); i >= 0 {
@@ -714,9 +733,9 @@ func (h handler) drop(m detect.Message) {
 	}
 }
 
-// refusedCalls sorts the refused calls by cluster: as the request's tags name it,
+// addRefusedCalls sorts the refused calls by cluster: as the request's tags name it,
 // else as its launch template's do.
-func (h handler) refusedCalls(ctx context.Context, b *batch) error {
+func (h handler) addRefusedCalls(ctx context.Context, b *batch) error {
 	var templates []snapshot.TemplateRef
 	for _, m := range b.refused {
 		ref := template(m.Refusal)
