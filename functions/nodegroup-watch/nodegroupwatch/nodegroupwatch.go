@@ -75,7 +75,7 @@ func (h handler) batch(ctx context.Context, messages []inbox.Message) (any, erro
 // wrong, and anyone what has changed. Report gets it before anything is
 // remembered: a crash in between leads to telling it twice, which it notices.
 func (h handler) visit(ctx context.Context, cluster string, v visit) error {
-	records, err := h.memory.Nodegroups(ctx, cluster)
+	records, err := h.Table.Nodegroups(ctx, cluster)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (h handler) choose(ctx context.Context, s *snapshot.Snapshot, q gather.Quer
 	if !v.sweep {
 		return l, nil
 	}
-	incidents, err := h.memory.Incidents(ctx, s.Cluster.Name)
+	incidents, err := h.Table.Incidents(ctx, s.Cluster.Name)
 	if err != nil {
 		return l, fmt.Errorf("read the incidents: %w", err)
 	}
@@ -268,39 +268,21 @@ var (
 	_ Teller        = (*bus.Bus)(nil)
 )
 
-type handler struct {
-	detect.Detector
-	memory   Memory
-	reader   Reader
-	remind   Reminder
-	tell     Teller
-	joinTime time.Duration
-}
-
 // Parts are what the handler is made of. Build makes them of AWS; who looks at a
 // cluster with nothing deployed has a memory of its own (command/diagnose/look).
 type Parts struct {
-	Detector detect.Detector
-	Config   config.Config
-	Table    Memory
-	Reader   Reader
-	Remind   Reminder
-	Tell     Teller
+	detect.Detector
+	Config config.Config
+	Table  Memory
+	Reader Reader
+	Remind Reminder
+	Tell   Teller
 }
+
+type handler Parts
 
 // New makes the handler of its parts.
-func New(p Parts) lambda.Handler { return p.handler().handle }
-
-func (p Parts) handler() handler {
-	return handler{
-		Detector: p.Detector,
-		memory:   p.Table,
-		reader:   p.Reader,
-		remind:   p.Remind,
-		tell:     p.Tell,
-		joinTime: p.Config.JoinTime,
-	}
-}
+func New(p Parts) lambda.Handler { return handler(p).handle }
 
 // Build makes the handler of nodegroup-watch from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
@@ -311,14 +293,14 @@ func newHandler(e lambda.Env) handler {
 	keep := detect.KeepEvidence(e)
 	reader := detect.NewReader(e, keep)
 	queues := queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Nodegroups: e.Config.NodegroupQueueURL, Spoke: e.Config.Spoke}
-	return Parts{
+	return handler{
 		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,
 		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke),
 		Reader:   reader,
 		Remind:   queues,
 		Tell:     bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
-	}.handler()
+	}
 }
 
 // readUpdates reads the updates of those nodegroups that may have new ones.
@@ -329,7 +311,7 @@ func (h handler) readUpdates(ctx context.Context, s *snapshot.Snapshot, q gather
 			q.Updated = append(q.Updated, n.Name)
 		}
 	}
-	h.reader.More(ctx, s, q, snapshot.Updates)
+	h.Reader.More(ctx, s, q, snapshot.Updates)
 }
 
 // compare holds what was seen against the records. What was not looked for is
@@ -418,7 +400,7 @@ func troubled(s *snapshot.Snapshot) trouble {
 // do not join. In scope is who is not a Ready node: a Ready one beside those
 // that are not looked at would prove too much.
 func (h handler) readLaunches(ctx context.Context, s *snapshot.Snapshot, q gather.Query, t trouble) ([]report.Launch, error) {
-	h.reader.More(ctx, s, q, snapshot.Nodes)
+	h.Reader.More(ctx, s, q, snapshot.Nodes)
 	ids := slices.Clone(t.named)
 	var groups []string
 	for _, n := range t.nodegroups {
@@ -441,7 +423,7 @@ func (h handler) readLaunches(ctx context.Context, s *snapshot.Snapshot, q gathe
 	instances := h.find(ctx, s, ids, groups)
 	s.Groups = h.groups(ctx, s, detect.Distinct(append(groups, detect.GroupsOf(instances)...)))
 	scope := h.waiting(s, instances, t)
-	known, err := h.memory.GetLaunches(ctx, detect.Distinct(append(slices.Clone(scope), ids...)))
+	known, err := h.Table.GetLaunches(ctx, detect.Distinct(append(slices.Clone(scope), ids...)))
 	if err != nil {
 		return nil, fmt.Errorf("look up %d launches: %w", len(scope), err)
 	}
@@ -470,7 +452,7 @@ func (h handler) readLaunches(ctx context.Context, s *snapshot.Snapshot, q gathe
 		}
 		l, ok := known[in.ID]
 		if !ok {
-			l = detect.Fresh(s.Cluster.Name, in, in.Launched, detect.Learned{Setting: h.joinTime})
+			l = detect.Fresh(s.Cluster.Name, in, in.Launched, detect.Learned{Setting: h.Config.JoinTime})
 			if !s.Time.Before(l.Due) {
 				l.Status = outcome.Missed
 			}
@@ -479,7 +461,7 @@ func (h handler) readLaunches(ctx context.Context, s *snapshot.Snapshot, q gathe
 		launches = append(launches, l.Launch)
 	}
 	q.Scope, q.Instances, q.Groups, q.Launches = s.Scope, s.Instances, s.Groups, s.Launches
-	h.reader.More(ctx, s, q, gather.JoinSources(checks.OfLaunches())...)
+	h.Reader.More(ctx, s, q, gather.JoinSources(checks.OfLaunches())...)
 	return launches, nil
 }
 
@@ -488,14 +470,14 @@ func (h handler) find(ctx context.Context, s *snapshot.Snapshot, ids, groups []s
 	var all []snapshot.Instance
 	var failed *snapshot.Failure
 	if len(groups) > 0 {
-		all, failed = h.reader.FindGrouped(ctx, detect.Distinct(groups))
+		all, failed = h.Reader.FindGrouped(ctx, detect.Distinct(groups))
 	}
 	missing := slices.DeleteFunc(detect.Distinct(ids), func(id string) bool {
 		return slices.ContainsFunc(all, func(in snapshot.Instance) bool { return in.ID == id })
 	})
 	if failed == nil && len(missing) > 0 {
 		var more []snapshot.Instance
-		more, failed = h.reader.Find(ctx, missing, nil)
+		more, failed = h.Reader.Find(ctx, missing, nil)
 		all = append(all, more...)
 	}
 	if failed != nil {
@@ -507,7 +489,7 @@ func (h handler) find(ctx context.Context, s *snapshot.Snapshot, ids, groups []s
 }
 
 func (h handler) groups(ctx context.Context, s *snapshot.Snapshot, names []string) []snapshot.Group {
-	list, failed := h.reader.Groups(ctx, names)
+	list, failed := h.Reader.Groups(ctx, names)
 	if failed != nil {
 		s.Failures[snapshot.Groups] = *failed
 		return nil
@@ -565,19 +547,19 @@ func (h handler) keep(ctx context.Context, records, next map[string]nodegroup.Re
 func (h handler) keepOne(ctx context.Context, last, r nodegroup.Record, now time.Time) (err error) {
 	r, again := followed(r, now)
 	if !r.Same(last) {
-		if r, err = h.memory.SaveNodegroup(ctx, r); err != nil {
+		if r, err = h.Table.SaveNodegroup(ctx, r); err != nil {
 			return h.lost(err)
 		}
 	}
 	if again {
-		if err := h.remind.LookAtNodegroup(ctx, r.Cluster, r.Nodegroup, now, soon); err != nil {
+		if err := h.Remind.LookAtNodegroup(ctx, r.Cluster, r.Nodegroup, now, soon); err != nil {
 			return err
 		}
 	}
 	if len(r.Untold) == 0 || r.Events == last.Events && beingTold(r, now) {
 		return nil
 	}
-	if err := h.tell.TellNodegroups(ctx, r.Untold); err != nil {
+	if err := h.Tell.TellNodegroups(ctx, r.Untold); err != nil {
 		return err
 	}
 	h.Count("NodegroupEvents", len(r.Untold))
@@ -585,7 +567,7 @@ func (h handler) keepOne(ctx context.Context, last, r nodegroup.Record, now time
 		h.Log.InfoContext(ctx, "nodegroup changed", "cluster", e.Cluster, "nodegroup", e.Nodegroup, "reason", e.Reason, "previous", e.Previous, "status", e.Status, "sequence", e.Sequence)
 	}
 	r.Untold = nil
-	_, err = h.memory.SaveNodegroup(ctx, r)
+	_, err = h.Table.SaveNodegroup(ctx, r)
 	return h.lost(err)
 }
 

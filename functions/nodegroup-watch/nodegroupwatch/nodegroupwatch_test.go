@@ -158,7 +158,7 @@ func bench(t *testing.T, o stagetest.Options) harness {
 	says := map[string]func(*snapshot.Nodegroup){}
 	return harness{says: says, Bench: stagetest.Start(t, spec.Spec(), func(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		h := newHandler(e)
-		h.Reader = opinion{h.Reader, says}
+		h.Detector.Reader = opinion{h.Detector.Reader, says}
 		return h.handle, nil
 	}, o)}
 }

@@ -82,12 +82,12 @@ func (h handler) hourly(ctx context.Context, cluster string, t event.Trigger) er
 		return h.IgnoreNoCluster(ctx, cluster, err)
 	}
 	judged := h.judge(ctx, l)
-	until := time.Date(now.Year(), now.Month(), now.Day(), h.reportHour, 0, 0, 0, time.UTC)
+	until := time.Date(now.Year(), now.Month(), now.Day(), h.Config.ReportHour, 0, 0, 0, time.UTC)
 	if now.Before(until) {
 		return judged
 	}
 	id := "spot/" + cluster + "/" + until.Format(time.DateOnly)
-	known, err := h.history.Postings(ctx, cluster)
+	known, err := h.Table.Postings(ctx, cluster)
 	if _, err = h.withoutNewer(ctx, cluster, err); err != nil {
 		return errors.Join(judged, fmt.Errorf("look whether the day's summary was said: %w", err))
 	}
@@ -127,7 +127,7 @@ func (h handler) judge(ctx context.Context, l pools) error {
 	// has launched no Spot instance yet may begin with a burst.
 	samples := detect.Samples(l.Snapshot, detect.Distinct(l.subnets, l.Scope.Launchable))
 	if len(samples) > 0 {
-		err = errors.Join(err, h.history.RecordSamples(ctx, samples))
+		err = errors.Join(err, h.Table.RecordSamples(ctx, samples))
 	}
 	return err
 }
@@ -159,35 +159,20 @@ var (
 	_ Sender  = queue.Queues{}
 )
 
-type handler struct {
-	detect.Detector
-	history    History
-	reader     Reader
-	send       Sender
-	reportHour int
-}
-
 // Parts are what the handler is made of. Build makes them of AWS; who looks at a
 // cluster with nothing deployed has a memory of its own (command/diagnose/look).
 type Parts struct {
-	Detector detect.Detector
-	Config   config.Config
-	Table    History
-	Reader   Reader
-	Send     Sender
+	detect.Detector
+	Config config.Config
+	Table  History
+	Reader Reader
+	Send   Sender
 }
 
+type handler Parts
+
 // New makes the handler of its parts.
-func New(p Parts) lambda.Handler {
-	h := handler{
-		Detector:   p.Detector,
-		history:    p.Table,
-		reader:     p.Reader,
-		send:       p.Send,
-		reportHour: p.Config.ReportHour,
-	}
-	return h.handle
-}
+func New(p Parts) lambda.Handler { return handler(p).handle }
 
 // Build makes the handler of spot-report from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
@@ -230,13 +215,13 @@ type pools struct {
 // take addresses. What AWS does not let be read is in the snapshot; without
 // the history, which is our own, there is nothing to say.
 func (h handler) read(ctx context.Context, cluster string, t event.Trigger, since time.Time) (pools, error) {
-	past, err := h.history.History(ctx, cluster, since)
+	past, err := h.Table.History(ctx, cluster, since)
 	from, err := h.leftOut(ctx, cluster, err)
 	partial, err := h.withoutNewer(ctx, cluster, err)
 	if err != nil {
 		return pools{}, fmt.Errorf("read the history: %w", err)
 	}
-	groups, failed := h.reader.GroupsOf(ctx, cluster)
+	groups, failed := h.Reader.GroupsOf(ctx, cluster)
 	q := h.Query(cluster, t.Account)
 	// A pool is what a nodegroup may launch, whether or not it has an instance.
 	q.Groups, q.AllNodegroups, q.Failed = groups, true, detect.Failures(failed)
@@ -255,7 +240,7 @@ func (h handler) read(ctx context.Context, cluster string, t event.Trigger, sinc
 	delete(s.Read, snapshot.Instances)
 	l := pools{Snapshot: s, subnets: spotSubnets(past, groups), partial: partial, from: from}
 	for _, id := range l.subnets {
-		samples, err := h.history.Samples(ctx, id, since)
+		samples, err := h.Table.Samples(ctx, id, since)
 		if err != nil {
 			return pools{}, fmt.Errorf("read what %s had: %w", id, err)
 		}
@@ -384,7 +369,7 @@ func (h handler) summarise(ctx context.Context, l pools, id string, from, to tim
 			h.Count("ChartFailures", 1)
 		}
 	}
-	if err := h.send.SendSummary(ctx, s); err != nil {
+	if err := h.Send.SendSummary(ctx, s); err != nil {
 		return false, errors.Join(err, undrawn)
 	}
 	h.Count("Summaries", 1)

@@ -144,7 +144,7 @@ func newBench() *bench {
 			By: spec.Name, Region: "us-west-2", Reader: b.account, Results: b.results, Watches: func(name string) bool { return name != "dev" },
 			Now: func() time.Time { return b.clock }, Log: slog.New(slog.DiscardHandler), Count: func(string, int) {},
 		},
-		history: b.memory, reader: b.account, send: b.results, reportHour: 8,
+		Table: b.memory, Reader: b.account, Send: b.results, Config: config.Config{ReportHour: 8},
 	}
 	return b
 }

@@ -57,52 +57,25 @@ var (
 	_ detect.Sender = queue.Queues{}
 )
 
-type handler struct {
-	detect.Detector
-	history History
-	// reader gives a reader for one invocation: it counts each VPC once.
-	reader func() Reader
-	// cleanup is what eni-cleanup may do in a cluster, in its VPC.
-	cleanup func(cluster, vpc string) snapshot.Cleanup
-	horizon time.Duration
-	gauge   func(name, unit string, value float64, of ...lambda.Dimension)
-	// soonest receives which subnet of a cluster runs out of addresses first; it may be nil.
-	soonest func(overview.Subnet)
-	// bySubnet writes metrics of each subnet, beside those of each cluster.
-	bySubnet bool
-	noCharts bool
-}
-
 // Parts are what the handler is made of. Build makes them of AWS; who looks at a
 // cluster with nothing deployed has a memory of its own (command/diagnose/look).
 type Parts struct {
-	Detector detect.Detector
-	Config   config.Config
-	Table    History
-	// Reader gives a reader for one invocation.
+	detect.Detector
+	Config config.Config
+	Table  History
+	// Reader gives a reader for one invocation: it counts each VPC once.
 	Reader func() Reader
 	Gauge  func(name, unit string, value float64, of ...lambda.Dimension)
-	// Soonest receives which subnet runs out first; it may be nil.
+	// Soonest receives which subnet of a cluster runs out of addresses first; it may be nil.
 	Soonest func(overview.Subnet)
 	// NoCharts leaves out the charts of subnets, which only Slack shows.
 	NoCharts bool
 }
 
+type handler Parts
+
 // New makes the handler of its parts.
-func New(p Parts) lambda.Handler {
-	h := handler{
-		Detector: p.Detector,
-		history:  p.Table,
-		reader:   p.Reader,
-		cleanup:  cleanup(p.Config),
-		horizon:  p.Config.RunwayHorizon,
-		gauge:    p.Gauge,
-		soonest:  p.Soonest,
-		bySubnet: p.Config.SubnetMetrics,
-		noCharts: p.NoCharts,
-	}
-	return h.handle
-}
+func New(p Parts) lambda.Handler { return handler(p).handle }
 
 // Build makes the handler of subnet-watch from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
@@ -123,8 +96,8 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader := h.reader()
-	h.Reader = reader // of this invocation
+	reader := h.Reader()
+	h.Detector.Reader = reader // of this invocation
 	watch := func(ctx context.Context, cluster string) error { return h.watch(ctx, reader, cluster, t.Account) }
 	switch t.Kind {
 	case event.ClusterSweep, event.CheckWanted:
@@ -143,13 +116,13 @@ func (h handler) watch(ctx context.Context, reader Reader, cluster, account stri
 	}
 	subnets := watched(s)
 	unread := h.addHistory(ctx, s, subnets)
-	incidents, err := h.history.Incidents(ctx, cluster)
+	incidents, err := h.Table.Incidents(ctx, cluster)
 	if err != nil {
 		unread = errors.Join(unread, fmt.Errorf("read the incidents: %w", err))
 	}
 	list := checks.OfAddresses()
 	o := detect.Judge(spec.Name, s, detect.Look{Checks: list, Untold: explained(list, incidents)})
-	if !h.noCharts {
+	if !h.NoCharts {
 		o.Charts = h.charts(ctx, s, o.Diagnosis)
 	}
 	told := h.Tell(ctx, o)
@@ -252,7 +225,7 @@ const lately = time.Hour
 func (h handler) addHistory(ctx context.Context, s *snapshot.Snapshot, subnets []string) error {
 	var samples []snapshot.Sample
 	for _, id := range subnets {
-		list, err := h.history.Samples(ctx, id, s.Time.Add(-past))
+		list, err := h.Table.Samples(ctx, id, s.Time.Add(-past))
 		var newer *store.NewerFormat
 		if errors.As(err, &newer) {
 			h.Log.WarnContext(ctx, "some samples were recorded by a newer version of Rollcall, they are left out", "subnet", id, "error", err.Error())
@@ -273,7 +246,7 @@ func (h handler) addHistory(ctx context.Context, s *snapshot.Snapshot, subnets [
 		return cmp.Or(strings.Compare(a.Subnet, b.Subnet), a.At.Compare(b.At))
 	})
 	s.Samples, s.Read[snapshot.LaunchHistory] = samples, true
-	returned, err := h.history.Returned(ctx, s.Cluster.Name, s.Time.Add(-lately))
+	returned, err := h.Table.Returned(ctx, s.Cluster.Name, s.Time.Add(-lately))
 	if err != nil {
 		return fmt.Errorf("read what eni-cleanup gave back: %w", err)
 	}
@@ -287,11 +260,11 @@ func (h handler) keep(ctx context.Context, s *snapshot.Snapshot, subnets []strin
 	if len(samples) == 0 {
 		return nil
 	}
-	if err := h.history.RecordSamples(ctx, samples); err != nil {
+	if err := h.Table.RecordSamples(ctx, samples); err != nil {
 		return fmt.Errorf("note what the subnets have: %w", err)
 	}
 	for _, id := range subnets {
-		if _, err := h.history.CatchUp(ctx, id); err != nil {
+		if _, err := h.Table.CatchUp(ctx, id); err != nil {
 			return fmt.Errorf("roll up what %s had: %w", id, err)
 		}
 	}
@@ -327,35 +300,35 @@ func (h handler) measure(s *snapshot.Snapshot, subnets []string) {
 		found = true
 		least = min(least, float64(n.Free))
 		total += leaked[n.ID]
-		if !h.bySubnet {
+		if !h.Config.SubnetMetrics {
 			continue
 		}
 		dims := []lambda.Dimension{cluster, {Name: "subnet", Value: n.ID}}
 		// EC2's own count is what it launches by.
-		h.gauge("FreeAddresses", "Count", float64(n.Free), dims...)
+		h.Gauge("FreeAddresses", "Count", float64(n.Free), dims...)
 		if i := slices.IndexFunc(s.Uses, func(u snapshot.Use) bool { return u.Subnet == n.ID }); i >= 0 && s.Has(snapshot.Usage) {
-			h.gauge("FreeBlocks", "Count", float64(s.Uses[i].Blocks), dims...)
+			h.Gauge("FreeBlocks", "Count", float64(s.Uses[i].Blocks), dims...)
 		}
 		if known {
-			h.gauge("LeakedAddresses", "Count", float64(leaked[n.ID]), dims...)
+			h.Gauge("LeakedAddresses", "Count", float64(leaked[n.ID]), dims...)
 		}
 		if falls {
-			h.gauge("RunwayHours", "None", left.Hours(), dims...)
+			h.Gauge("RunwayHours", "None", left.Hours(), dims...)
 		}
 	}
 	if !found {
 		return
 	}
-	if h.soonest != nil {
-		h.soonest(first)
+	if h.Soonest != nil {
+		h.Soonest(first)
 	}
 	h.logWorst(s, subnets)
-	h.gauge("FreeAddresses", "Count", least, cluster)
+	h.Gauge("FreeAddresses", "Count", least, cluster)
 	if known && total > 0 {
-		h.gauge("LeakedAddresses", "Count", float64(total), cluster)
+		h.Gauge("LeakedAddresses", "Count", float64(total), cluster)
 	}
 	if !math.IsInf(shortest, 1) {
-		h.gauge("RunwayHours", "None", shortest, cluster)
+		h.Gauge("RunwayHours", "None", shortest, cluster)
 	}
 }
 
@@ -395,7 +368,7 @@ func (h handler) read(ctx context.Context, reader Reader, cluster, account strin
 	sources := slices.DeleteFunc(gather.AddressSources(checks.OfAddresses()), func(x snapshot.Source) bool { return x == snapshot.Instances })
 	reader.More(ctx, s, q, sources...)
 	s.Taken = h.Now()
-	s.Cleanup, s.Horizon = h.cleanup(cluster, s.Cluster.VPC), h.horizon
+	s.Cleanup, s.Horizon = h.cleanup(cluster, s.Cluster.VPC), h.Config.RunwayHorizon
 	return s, nil
 }
 
@@ -430,12 +403,9 @@ func watched(s *snapshot.Snapshot) []string {
 	})
 }
 
-func cleanup(c config.Config) func(cluster, vpc string) snapshot.Cleanup {
-	return func(cluster, vpc string) snapshot.Cleanup {
-		untagged := false
-		for _, id := range c.CleanupUntagged {
-			untagged = untagged || id == vpc
-		}
-		return snapshot.Cleanup{Mode: string(c.CleanupOf(cluster)), Grace: c.CleanupGrace, Untagged: untagged}
+// cleanup is what eni-cleanup may do in a cluster, in its VPC.
+func (h handler) cleanup(cluster, vpc string) snapshot.Cleanup {
+	return snapshot.Cleanup{
+		Mode: string(h.Config.CleanupOf(cluster)), Grace: h.Config.CleanupGrace, Untagged: slices.Contains(h.Config.CleanupUntagged, vpc),
 	}
 }

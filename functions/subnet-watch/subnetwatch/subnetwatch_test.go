@@ -203,10 +203,13 @@ func newBench() *bench {
 			Now: func() time.Time { return morning }, Log: slog.New(slog.DiscardHandler),
 			Count: func(name string, n int) { b.counts[name] += n },
 		},
-		history: b.memory, horizon: 12 * time.Hour,
-		reader:  func() Reader { b.readers++; return b.account },
-		cleanup: cleanup(config.Config{Cleanups: map[string]config.CleanupMode{"prod": config.Delete}, CleanupGrace: time.Hour, CleanupUntagged: []string{"vpc-1"}}),
-		gauge: func(name, _ string, value float64, of ...lambda.Dimension) {
+		Table:  b.memory,
+		Reader: func() Reader { b.readers++; return b.account },
+		Config: config.Config{
+			RunwayHorizon: 12 * time.Hour,
+			Cleanups:      map[string]config.CleanupMode{"prod": config.Delete}, CleanupGrace: time.Hour, CleanupUntagged: []string{"vpc-1"},
+		},
+		Gauge: func(name, _ string, value float64, of ...lambda.Dimension) {
 			var names []string
 			for _, d := range of {
 				names = append(names, d.Value)
@@ -245,7 +248,7 @@ func TestWatch(t *testing.T) {
 		t.Errorf("gauges (-want +got):\n%s", diff)
 	}
 	b = newBench()
-	b.bySubnet = true
+	b.Config.SubnetMetrics = true
 	b.samples = []snapshot.Sample{{Subnet: "subnet-a", At: morning.Add(-time.Hour), Free: 210}}
 	if err := b.run(); err != nil {
 		t.Fatal(err)

@@ -43,27 +43,19 @@ var (
 	_ detect.Sender = queue.Queues{}
 )
 
-type handler struct {
-	detect.Detector
-	finder  Finder
-	history History
-	gauge   func(name, unit string, value float64, of ...lambda.Dimension)
-}
-
 // Parts are what the handler is made of. Build makes them of AWS; who looks at a
 // cluster with nothing deployed has a memory of its own (command/diagnose/look).
 type Parts struct {
-	Detector detect.Detector
-	Table    History
-	Reader   Finder
-	Gauge    func(name, unit string, value float64, of ...lambda.Dimension)
+	detect.Detector
+	Table  History
+	Reader Finder
+	Gauge  func(name, unit string, value float64, of ...lambda.Dimension)
 }
 
+type handler Parts
+
 // New makes the handler of its parts.
-func New(p Parts) lambda.Handler {
-	h := handler{Detector: p.Detector, finder: p.Reader, history: p.Table, gauge: p.Gauge}
-	return h.handle
-}
+func New(p Parts) lambda.Handler { return handler(p).handle }
 
 // Build makes the handler of zone-watch from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
@@ -115,22 +107,22 @@ func (h handler) read(ctx context.Context, cluster, account string) (*snapshot.S
 	q := h.Query(cluster, account)
 	q.AllNodegroups, q.Sources = true, gather.ZoneSources(checks.OfZones())
 	var groups, instances *snapshot.Failure
-	q.Groups, groups = h.finder.GroupsOf(ctx, cluster)
-	q.Instances, instances = h.finder.FindTagged(ctx, cluster)
+	q.Groups, groups = h.Reader.GroupsOf(ctx, cluster)
+	q.Instances, instances = h.Reader.FindTagged(ctx, cluster)
 	q.Failed = detect.Failures(groups, instances)
 	s, err := h.Read(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	if s.Has(snapshot.Instances) {
-		h.finder.Unshown(ctx, s, gather.NamedByVolumes(s))
+		h.Reader.Unshown(ctx, s, gather.NamedByVolumes(s))
 	}
 	return s, nil
 }
 
 // addHistory adds what became of the launches of the last hours.
 func (h handler) addHistory(ctx context.Context, s *snapshot.Snapshot) error {
-	history, err := h.history.History(ctx, s.Cluster.Name, s.Time.Add(-past))
+	history, err := h.Table.History(ctx, s.Cluster.Name, s.Time.Add(-past))
 	var newer *store.NewerFormat
 	var older *store.OlderLeftOut
 	switch {
@@ -152,9 +144,9 @@ func (h handler) measure(s *snapshot.Snapshot) {
 	volumes, pods, volumesKnown, podsKnown := checks.ZoneCounts(s)
 	of := lambda.Dimension{Name: "cluster", Value: s.Cluster.Name}
 	if volumesKnown && volumes > 0 {
-		h.gauge("StrandedVolumes", "Count", float64(volumes), of)
+		h.Gauge("StrandedVolumes", "Count", float64(volumes), of)
 	}
 	if podsKnown && pods > 0 {
-		h.gauge("WaitingPods", "Count", float64(pods), of)
+		h.Gauge("WaitingPods", "Count", float64(pods), of)
 	}
 }

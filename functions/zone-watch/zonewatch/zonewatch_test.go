@@ -142,8 +142,8 @@ func newBench() *bench {
 			Log:     slog.New(slog.DiscardHandler),
 			Count:   func(name string, n int) { b.counts[name] += n },
 		},
-		finder: b.account, history: b.memory,
-		gauge: func(name, _ string, value float64, of ...lambda.Dimension) { b.gauges[of[0].Value+" "+name] = value },
+		Reader: b.account, Table: b.memory,
+		Gauge: func(name, _ string, value float64, of ...lambda.Dimension) { b.gauges[of[0].Value+" "+name] = value },
 	}
 	return b
 }
