@@ -23,6 +23,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checks/check"
+
 	"rollcall/tools/testfile"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -352,7 +354,7 @@ func (seen *tally) advises(t *testing.T, world string, s *snapshot.Snapshot) {
 // resource.
 func found(s *snapshot.Snapshot) map[[2]string]checks.Fix {
 	all := map[[2]string]checks.Fix{}
-	for _, r := range checks.Eval(checks.All(), s) {
+	for _, r := range check.Eval(checks.All(), s) {
 		if r.Outcome == checks.Fail && r.Fix.Command != "" {
 			all[[2]string{string(r.Check), r.Resource}] = r.Fix
 		}

@@ -8,19 +8,15 @@ package checks
 
 import (
 	"slices"
-	"time"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/facts/zones"
-	"rollcall/shared/snapshot"
 )
 
 // The types of checks and findings.
 type (
 	ID         = checkid.ID
 	Check      = check.Check
-	View       = check.View
 	Result     = check.Result
 	Finding    = check.Finding
 	Outcome    = check.Outcome
@@ -44,70 +40,6 @@ const (
 	Symptom  = check.Symptom
 	Advice   = check.Advice
 )
-
-// Eval runs every check of a list on a snapshot (check.Eval).
-func Eval(list []Check, s *snapshot.Snapshot) []Result { return check.Eval(list, s) }
-
-// Provenance returns the instances of the scope of which it is not proved that the
-// cluster launched them (check.Provenance).
-func Provenance(s *snapshot.Snapshot) (claimed, unowned []string) { return check.Provenance(s) }
-
-// Within leaves instances out of the scope (check.Within).
-func Within(s *snapshot.Snapshot, out []string) *snapshot.Snapshot { return check.Within(s, out) }
-
-// LaunchesInto reports whether the cluster launches nodes into a subnet
-// (check.LaunchesInto).
-func LaunchesInto(s *snapshot.Snapshot, subnet string) bool { return check.LaunchesInto(s, subnet) }
-
-// ClaimedBy returns the NodeClaim that names an instance (check.ClaimedBy).
-func ClaimedBy(s *snapshot.Snapshot, instance string) (name string, is bool) {
-	return check.ClaimedBy(s, instance)
-}
-
-// StuckOnReady are the pods that have no sandbox on a Ready node for minutes.
-func StuckOnReady(s *snapshot.Snapshot) []check.PodWait { return check.StuckOnReady(s) }
-
-// Past is whether an instance was a node before it ended (check.Past).
-type Past = check.Past
-
-// The pasts that are known, and how long Kubernetes keeps events.
-const (
-	Served     = check.Served
-	Never      = check.Never
-	EventsKept = check.EventsKept
-)
-
-// Trace is what Kubernetes' events show of an instance that has ended (check.Trace).
-func Trace(s *snapshot.Snapshot, i *snapshot.Instance) (registered, ready time.Time, past Past) {
-	return check.Trace(s, i)
-}
-
-// ClassKey, PoolKey and ClaimKey are how findings name Karpenter's objects
-// (check.ClassKey).
-func ClassKey(r snapshot.ClassRef) string { return check.ClassKey(r) }
-func PoolKey(name string) string          { return check.PoolKey(name) }
-func ClaimKey(name string) string         { return check.ClaimKey(name) }
-
-// PoolSubnets are the subnets into which the NodePools launch, PoolTypes the instance
-// types that they name or run (check.AllPoolSubnets).
-func PoolSubnets(s *snapshot.Snapshot) []string { return check.AllPoolSubnets(s) }
-func PoolTypes(s *snapshot.Snapshot) []string   { return check.AllPoolTypes(s) }
-
-// ClaimEvidence is what Karpenter says of instances that it launched
-// (check.ClaimEvidence).
-func ClaimEvidence(s *snapshot.Snapshot, instances []string) []Evidence {
-	return check.ClaimEvidence(s, instances)
-}
-
-// Leaked is how many addresses dead nodes of the cluster hold, by subnet; false
-// where that could not be read.
-func Leaked(s *snapshot.Snapshot) (bySubnet map[string]int, known bool) { return check.Leaked(s) }
-
-// ZoneCounts are how many volumes of a cluster have no node where they live,
-// and how many pods wait for one (zones.Counts).
-func ZoneCounts(s *snapshot.Snapshot) (volumes, pods int, volumesKnown, podsKnown bool) {
-	return zones.Counts(s)
-}
 
 // OfLaunches is what explains launches: all but what is judged over days or by
 // zone, or belongs to nodegroup-watch.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checks/check"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -319,7 +321,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("taken %s", snap.Taken)
 	}
 	fails := func(id checks.ID) checks.Check {
-		return checks.Check{Entry: catalog.Entry{ID: id, Title: string(id)}, Run: func(*checks.View) []checks.Finding {
+		return checks.Check{Entry: catalog.Entry{ID: id, Title: string(id)}, Run: func(*check.View) []checks.Finding {
 			return []checks.Finding{{Outcome: checks.Fail, Resource: "rtb-1", Confidence: checks.Certain, Covers: []string{"subnet-a"}}}
 		}}
 	}

@@ -34,7 +34,7 @@ func (r *ranking) causes() []diagnosis.Cause {
 	for i := range list {
 		// What works anyway needs no word of who launched it.
 		if c := &list[i]; c.Confidence != checks.Advice {
-			c.Evidence = append(c.Evidence, bounded(checks.ClaimEvidence(r.s, c.Instances))...)
+			c.Evidence = append(c.Evidence, bounded(check.ClaimEvidence(r.s, c.Instances))...)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b diagnosis.Cause) int {
@@ -279,23 +279,23 @@ func lower(title string) string {
 // Those that nothing of the cluster launched are one cause, and what is found about
 // them is its evidence.
 func Judge(list []checks.Check, s *snapshot.Snapshot) diagnosis.Diagnosis {
-	claimed, unowned := checks.Provenance(s)
+	claimed, unowned := check.Provenance(s)
 	if len(claimed)+len(unowned) == 0 {
-		return Rank(list, checks.Eval(list, s), s)
+		return Rank(list, check.Eval(list, s), s)
 	}
-	proved := checks.Within(s, slices.Concat(claimed, unowned))
+	proved := check.Within(s, slices.Concat(claimed, unowned))
 	proved.Scope.Unowned = unowned
-	d := Rank(list, checks.Eval(list, proved), proved)
+	d := Rank(list, check.Eval(list, proved), proved)
 	if len(claimed) > 0 {
 		// Those that are proved stay in scope: what all of them share is seen as it is.
-		with := checks.Within(s, unowned)
-		claim(&d, Rank(list, checks.Eval(list, with), with), claimed, s)
+		with := check.Within(s, unowned)
+		claim(&d, Rank(list, check.Eval(list, with), with), claimed, s)
 	}
 	i := slices.IndexFunc(d.Causes, func(c diagnosis.Cause) bool { return c.Check == checkid.InstanceUnowned })
 	if i >= 0 {
 		c := &d.Causes[i]
 		c.Nodegroups = nil // their tags name them
-		c.Evidence = bounded(append(possible(Rank(list, checks.Eval(list, s), s), c.Instances), c.Evidence...))
+		c.Evidence = bounded(append(possible(Rank(list, check.Eval(list, s), s), c.Instances), c.Evidence...))
 	}
 	slices.SortStableFunc(d.Causes, func(a, b diagnosis.Cause) int { return rank(a.Confidence) - rank(b.Confidence) })
 	return d
@@ -324,7 +324,7 @@ func claim(d *diagnosis.Diagnosis, other diagnosis.Diagnosis, claimed []string, 
 
 // unproved weakens a cause, unless it is about subnets into which the cluster launches.
 func unproved(c diagnosis.Cause, s *snapshot.Snapshot) diagnosis.Cause {
-	outside := func(id string) bool { return !strings.HasPrefix(id, "subnet-") || !checks.LaunchesInto(s, id) }
+	outside := func(id string) bool { return !strings.HasPrefix(id, "subnet-") || !check.LaunchesInto(s, id) }
 	if len(c.Covers) > 0 && !slices.ContainsFunc(c.Covers, outside) {
 		return c
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checks/check"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/catalog"
@@ -80,7 +82,7 @@ func TestBurstExplainsTheEmptySubnet(t *testing.T) {
 			for _, f := range tt.faults {
 				f(s)
 			}
-			got := short(Rank(checks.OfLaunches(), checks.Eval(checks.OfLaunches(), s), s))
+			got := short(Rank(checks.OfLaunches(), check.Eval(checks.OfLaunches(), s), s))
 			if diff := cmp.Diff(got, tt.want); diff != "" {
 				t.Errorf("(-got +want):\n%s", diff)
 			}
@@ -715,7 +717,7 @@ func TestLeakExplainsWhatWillNotFit(t *testing.T) {
 		w.Subnet(s, w.Private).Free = 30
 		growsTo(most)(s)
 		aLeak(10)(s)
-		if diff := cmp.Diff(want, short(Rank(list, checks.Eval(list, s), s))); diff != "" {
+		if diff := cmp.Diff(want, short(Rank(list, check.Eval(list, s), s))); diff != "" {
 			t.Errorf("%d nodes: diagnosis (-want +got):\n%s", most, diff)
 		}
 	}

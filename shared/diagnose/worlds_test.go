@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checks/check"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
@@ -20,7 +22,7 @@ import (
 func diagnosed(s *snapshot.Snapshot) diagnosis.Diagnosis {
 	// What only sees ahead explains no launch: subnet-watch judges it by itself.
 	all := slices.DeleteFunc(checks.All(), func(c checks.Check) bool { return c.Predictive && !strings.Contains(string(c.ID), "leak") })
-	return Rank(all, checks.Eval(all, s), s)
+	return Rank(all, check.Eval(all, s), s)
 }
 
 // faults are single faults: how a healthy world is broken, and the one cause

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checks/check"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checkid"
@@ -66,7 +68,7 @@ func TestHealthyZones(t *testing.T) {
 		"a group is short of capacity in one zone":           newTown().group("w", "abc", "ab", 2, 3).but(history("eks-w", "c", 8, snapshot.Refused, "launch/insufficient-capacity")).but(history("eks-w", "a", 4, snapshot.Joined, "")),
 		"an io2 volume whose node is in one of two":          newTown().group("w", "ab", "ab", 2, 2).volume("vol-1", "c", redis).but(func(s *snapshot.Snapshot) { s.PersistentVolumes[0].Zones = []string{"us-west-2b", "us-west-2c"} }),
 	} {
-		d := Rank(checks.OfZones(), checks.Eval(checks.OfZones(), w.Snapshot), w.Snapshot)
+		d := Rank(checks.OfZones(), check.Eval(checks.OfZones(), w.Snapshot), w.Snapshot)
 		for _, c := range d.Causes {
 			if c.Confidence != checks.Advice {
 				t.Errorf("%s: %s (%s) of %s: %s", name, c.Check, c.Confidence, c.Resource, c.Title)
@@ -107,7 +109,7 @@ func TestBrokenZones(t *testing.T) {
 		"only its PersistentVolume names": {newTown().group("w", "ab", "ab", 2, 3).volume("vol-1", "c", redis).pod("redis-0", redis, long).but(func(s *snapshot.Snapshot) { s.Volumes[0].Tags = nil }), lost + " certain us-west-2c"},
 	} {
 		s := test.world.Snapshot
-		d := Rank(checks.OfZones(), checks.Eval(checks.OfZones(), s), s)
+		d := Rank(checks.OfZones(), check.Eval(checks.OfZones(), s), s)
 		var got []string
 		for _, c := range d.Causes {
 			if c.Confidence != checks.Advice {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checks/check"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
@@ -170,7 +172,7 @@ func TestFailedSourceMakesUnknown(t *testing.T) {
 					t.Errorf("%s %s: %s was not read either", call, test.code, other)
 				}
 			}
-			for _, result := range checks.Eval(checks.All(), s) {
+			for _, result := range check.Eval(checks.All(), s) {
 				i := slices.IndexFunc(checks.All(), func(c checks.Check) bool { return c.ID == result.Check })
 				if slices.Contains(checks.All()[i].Needs, broken) && result.Outcome != checks.Unknown {
 					t.Errorf("%s %s: %s is %s", call, test.code, result.Check, result.Outcome)

@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checks/check"
+
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
@@ -392,7 +394,7 @@ func (d *Draft) Judge() Verdict {
 	if slices.ContainsFunc(d.fleets, func(n *nodes) bool { return n.bare }) {
 		list = slices.DeleteFunc(list, func(c checks.Check) bool { return !ofPlace(c.ID) })
 	}
-	found := diagnose.Rank(list, checks.Eval(list, d.S), d.S)
+	found := diagnose.Rank(list, check.Eval(list, d.S), d.S)
 	for _, c := range found.Causes {
 		if c.Confidence != checks.Symptom && !v.covers(c) && !d.byDesign(c) {
 			v.Causes = append(v.Causes, would(c))

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checks/check"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -439,7 +441,7 @@ func look(t *testing.T, w *World, scope []string) seen {
 			s.Samples = append(s.Samples, snapshot.Sample{Subnet: n.ID, At: s.Time.Add(-ago), Free: n.Free})
 		}
 	}
-	return seen{s, diagnose.Rank(list, checks.Eval(list, s), s)}
+	return seen{s, diagnose.Rank(list, check.Eval(list, s), s)}
 }
 
 // refusedCalls are what launch-watch keeps of what a world told its bus.

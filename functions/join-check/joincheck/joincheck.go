@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checks/check"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"golang.org/x/sync/errgroup"
@@ -194,7 +196,7 @@ func stillExpected(entries []entry, s *snapshot.Snapshot, about []string, giveUp
 // starving are the Ready nodes that have taken pods and not started them for minutes.
 func starving(s *snapshot.Snapshot) []string {
 	var ids []string
-	for _, w := range checks.StuckOnReady(s) {
+	for _, w := range check.StuckOnReady(s) {
 		if w.Instance != "" {
 			ids = append(ids, w.Instance)
 		}
@@ -293,7 +295,7 @@ func correctJoined(entries []entry, verdicts []outcome.Verdict, s *snapshot.Snap
 		if verdicts[i].Status != outcome.Gone || e.instance == nil {
 			continue
 		}
-		registered, ready, _ := checks.Trace(s, e.instance)
+		registered, ready, _ := check.Trace(s, e.instance)
 		verdicts[i].Registered = registered
 		if !ready.IsZero() {
 			verdicts[i].Status, verdicts[i].Ready = outcome.Joined, ready
@@ -349,20 +351,20 @@ func gone(e entry, why outcome.Reason, s *snapshot.Snapshot) outcome.Facts {
 	// Its node is gone with it: what was not seen while it was there only
 	// Kubernetes' events tell.
 	brief := !f.Ended.IsZero() && f.Ended.Sub(e.launch.Started) < outcome.Shortest
-	registered, _, past := checks.Trace(s, e.instance)
+	registered, _, past := check.Trace(s, e.instance)
 	// The event of a Ready node is kept as long as that of its registration: where
 	// this is there and that is not, it was not Ready when it ended.
 	early := !f.Ended.IsZero() && f.Ended.Before(e.launch.Due)
-	unready := early && !registered.IsZero() && s.Has(snapshot.NodeEventsOf) && s.Time.Sub(e.launch.Started) <= checks.EventsKept
+	unready := early && !registered.IsZero() && s.Has(snapshot.NodeEventsOf) && s.Time.Sub(e.launch.Started) <= check.EventsKept
 	switch {
-	case brief, why == outcome.Untagged, past == checks.Never, unready:
-	case past == checks.Served:
+	case brief, why == outcome.Untagged, past == check.Never, unready:
+	case past == check.Served:
 		f.Unseen = "it was a node, and nobody saw whether it became Ready"
 	case !s.Read[snapshot.Nodes]:
 		f.Unseen = blindness(s)
 	case !s.Has(snapshot.NodeEventsOf):
 		f.Unseen = couldNot(s.Why(snapshot.NodeEventsOf))
-	case s.Time.Sub(e.launch.Started) > checks.EventsKept:
+	case s.Time.Sub(e.launch.Started) > check.EventsKept:
 		f.Unseen = "it was not checked for an hour, and Kubernetes keeps events no longer"
 	default:
 		f.Unseen = "it was in a warm pool, or a node registered meanwhile whose name is not known any more"

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checks/check"
+
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
@@ -398,11 +400,11 @@ func karpenterGone(s *snapshot.Snapshot, key string) bool {
 	kind, _, _ := strings.Cut(key, "/")
 	switch kind {
 	case "nodepool":
-		return s.Has(snapshot.NodePoolsOf) && !slices.ContainsFunc(s.NodePools, func(p snapshot.NodePool) bool { return !p.Deleting && checks.PoolKey(p.Name) == key })
+		return s.Has(snapshot.NodePoolsOf) && !slices.ContainsFunc(s.NodePools, func(p snapshot.NodePool) bool { return !p.Deleting && check.PoolKey(p.Name) == key })
 	case "nodeclaim":
-		return s.Has(snapshot.NodeClaimsOf) && !slices.ContainsFunc(s.NodeClaims, func(c snapshot.NodeClaim) bool { return !c.Deleting && checks.ClaimKey(c.Name) == key })
+		return s.Has(snapshot.NodeClaimsOf) && !slices.ContainsFunc(s.NodeClaims, func(c snapshot.NodeClaim) bool { return !c.Deleting && check.ClaimKey(c.Name) == key })
 	case "ec2nodeclass", "nodeclass":
-		return s.Has(snapshot.NodePoolsOf) && !slices.ContainsFunc(s.NodePools, func(p snapshot.NodePool) bool { return !p.Deleting && checks.ClassKey(p.Class) == key })
+		return s.Has(snapshot.NodePoolsOf) && !slices.ContainsFunc(s.NodePools, func(p snapshot.NodePool) bool { return !p.Deleting && check.ClassKey(p.Class) == key })
 	}
 	return false
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checks/check"
+
 	"rollcall/tools/testfile"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -1051,7 +1053,7 @@ func (x tale) look(s *harness) report.Observation {
 			list = append(list, c)
 		}
 	}
-	return detect.Observe("test", look, diagnose.Rank(list, checks.Eval(list, look), look), launches)
+	return detect.Observe("test", look, diagnose.Rank(list, check.Eval(list, look), look), launches)
 }
 
 // propose has the function make its plan, and report take it in.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checks/check"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -281,7 +283,7 @@ func (h handler) measure(s *snapshot.Snapshot, subnets []string) {
 		return
 	}
 	cluster := lambda.Dimension{Name: "cluster", Value: s.Cluster.Name}
-	leaked, known := checks.Leaked(s)
+	leaked, known := check.Leaked(s)
 	least, total, shortest, found := math.Inf(1), 0, math.Inf(1), false
 	var first overview.Subnet
 	for _, n := range s.Subnets {
@@ -361,10 +363,10 @@ func (h handler) read(ctx context.Context, reader Reader, cluster, account strin
 	if err != nil {
 		return nil, err
 	}
-	s.Scope.Launchable = detect.Distinct(s.Scope.Launchable, checks.PoolSubnets(s))
+	s.Scope.Launchable = detect.Distinct(s.Scope.Launchable, check.AllPoolSubnets(s))
 	// No instance was asked for: that is no proof that they could be read.
 	delete(s.Read, snapshot.Instances)
-	q.Account, q.Types, q.WrittenTypes = s.Account, types(s), checks.PoolTypes(s)
+	q.Account, q.Types, q.WrittenTypes = s.Account, types(s), check.AllPoolTypes(s)
 	sources := slices.DeleteFunc(gather.AddressSources(checks.OfAddresses()), func(x snapshot.Source) bool { return x == snapshot.Instances })
 	reader.More(ctx, s, q, sources...)
 	s.Taken = h.Now()

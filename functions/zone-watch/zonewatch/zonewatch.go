@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"time"
 
+	"rollcall/shared/checks/facts/zones"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -141,7 +143,7 @@ func (h handler) addHistory(ctx context.Context, s *snapshot.Snapshot) error {
 // measure writes the metrics of the cluster: what could not be read is left
 // out, so that a hole in the curve is no zero.
 func (h handler) measure(s *snapshot.Snapshot) {
-	volumes, pods, volumesKnown, podsKnown := checks.ZoneCounts(s)
+	volumes, pods, volumesKnown, podsKnown := zones.Counts(s)
 	of := lambda.Dimension{Name: "cluster", Value: s.Cluster.Name}
 	if volumesKnown && volumes > 0 {
 		h.Gauge("StrandedVolumes", "Count", float64(volumes), of)

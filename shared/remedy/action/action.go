@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checks/check"
+
 	"rollcall/shared/checks"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/node/outcome"
@@ -157,7 +159,7 @@ func (l Look) LaunchedBy(in snapshot.Instance) (by string, proved bool, _ *Refus
 		if pool == "" || in.Tags[nodeClassTag] == "" || in.Tags[ClusterTag(l.Subject.Cluster)] != "owned" || in.Tags["eks:eks-cluster-name"] != l.Subject.Cluster {
 			return "", false, Refuse(remedy.NotLaunchedByIt, "%s has the tag of %s, but was launched by none of its Auto Scaling groups, nodegroups or NodePools: anybody could have set the tag.", in.ID, l.Subject.Cluster)
 		}
-		_, proved := checks.ClaimedBy(l.Snapshot, in.ID)
+		_, proved := check.ClaimedBy(l.Snapshot, in.ID)
 		if !proved && l.Snapshot.Has(snapshot.NodeClaimsOf) {
 			return "", false, Refuse(remedy.NotLaunchedByIt, "%s has the tags of NodePool %s, but no NodeClaim of %s names it: anybody could have set the tags.", in.ID, pool, l.Subject.Cluster)
 		}
@@ -181,7 +183,7 @@ func (l Look) LaunchedBy(in snapshot.Instance) (by string, proved bool, _ *Refus
 // subnet: a group or nodegroup of it has the subnet, the class of a NodePool resolves
 // to it, or the cluster launched an instance that is in it.
 func (l Look) LaunchesInto(subnet string) bool {
-	return checks.LaunchesInto(l.Snapshot, subnet) || slices.ContainsFunc(l.Snapshot.Instances, func(in snapshot.Instance) bool {
+	return check.LaunchesInto(l.Snapshot, subnet) || slices.ContainsFunc(l.Snapshot.Instances, func(in snapshot.Instance) bool {
 		if in.Subnet != subnet {
 			return false
 		}
@@ -306,7 +308,7 @@ func (l Look) ask() (results []checks.Result) {
 		if c.ID != l.Subject.Check {
 			continue
 		}
-		for _, r := range checks.Eval([]checks.Check{c}, l.Snapshot) {
+		for _, r := range check.Eval([]checks.Check{c}, l.Snapshot) {
 			r.Confidence = cmp.Or(r.Confidence, c.Confidence)
 			results = append(results, r)
 		}

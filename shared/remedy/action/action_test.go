@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"rollcall/shared/checks/check"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/catalog"
@@ -200,8 +202,8 @@ const asked checks.ID = "route/no-egress"
 // saying is a look for an incident of rtb-0a, which is about subnet-0a, whose check
 // finds this. Another check finds the same, and is not run.
 func saying(confidence checks.Confidence, found ...checks.Finding) Look {
-	finds := func(list []checks.Finding) func(*checks.View) []checks.Finding {
-		return func(*checks.View) []checks.Finding { return list }
+	finds := func(list []checks.Finding) func(*check.View) []checks.Finding {
+		return func(*check.View) []checks.Finding { return list }
 	}
 	return Look{
 		Snapshot: whole(), Subject: Subject{Cluster: "prod", Check: asked, Resource: "rtb-0a", Covers: []string{"subnet-0a"}},

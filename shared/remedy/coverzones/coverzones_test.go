@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checks/check"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
@@ -384,7 +386,7 @@ func TestCoverAgreesWithTheCheck(t *testing.T) {
 				// The maximum of the nodegroup and that of its group may differ
 				// for a while: the smaller one counts.
 				s, of := uneven(counts, spare%3, spare/3)
-				results := checks.Eval(list, s)
+				results := check.Eval(list, s)
 				i := slices.IndexFunc(results, func(r checks.Result) bool { return r.Outcome == checks.Fail })
 				if i < 0 {
 					if slices.Contains(counts, 0) && zones > 1 && s.Groups[0].Max > 0 {

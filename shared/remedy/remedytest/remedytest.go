@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checks/check"
+
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/catalog"
@@ -168,7 +170,7 @@ func FoundElsewhereIsNotSo[P, C any](t *testing.T, r action.Remedy[P, C], right 
 
 // Saying is a check that finds what a test wants.
 func Saying(id checks.ID, f checks.Finding) []checks.Check {
-	return []checks.Check{{Entry: catalog.Entry{ID: id, Confidence: checks.Certain}, Run: func(*checks.View) []checks.Finding { return []checks.Finding{f} }}}
+	return []checks.Check{{Entry: catalog.Entry{ID: id, Confidence: checks.Certain}, Run: func(*check.View) []checks.Finding { return []checks.Finding{f} }}}
 }
 
 // Region is where plans of tests are done.
