@@ -33,7 +33,7 @@ import (
 	"rollcall/command/explain"
 	"rollcall/command/result"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/config"
 	"rollcall/shared/diagnosis"
 	record "rollcall/shared/incident"
@@ -289,7 +289,7 @@ func TestDeploymentCommands(t *testing.T) {
 	records := store.New(dynamodb.NewFromConfig(s.AsAdmin()), s.Template.Tables[0].Name)
 	began := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
 	for _, inc := range []record.Incident{
-		{Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: "rtb-1"}, State: record.Open, Began: began, Cause: diagnosis.Cause{Title: "no route", Confidence: checks.Certain}},
+		{Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: "rtb-1"}, State: record.Open, Began: began, Cause: diagnosis.Cause{Title: "no route", Confidence: finding.Certain}},
 		{Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: "rtb-2"}, State: record.Closed, Began: began, Resolved: time.Now(), Cause: diagnosis.Cause{Title: "no route either"}},
 	} {
 		if _, err := records.SaveIncident(t.Context(), inc); err != nil {

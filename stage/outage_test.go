@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
@@ -503,7 +503,7 @@ func (s outageScript) observed(start time.Time, l look) report.Observation {
 		}
 		o.Launches = append(o.Launches, launch)
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnosis.Cause{
-			Check: "route/no-egress", Confidence: checks.Certain, Resource: b.table, Covers: []string{b.subnet}, Nodegroups: []string{"workers"},
+			Check: "route/no-egress", Confidence: finding.Certain, Resource: b.table, Covers: []string{b.subnet}, Nodegroups: []string{"workers"},
 			Title: b.subnet + " has no route to the internet", Why: b.table + " has only 10.42.0.0/16 → local.", Instances: []string{launch.Instance},
 		})
 	}

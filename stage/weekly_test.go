@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/config"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
@@ -696,7 +697,7 @@ func TestWorlds(t *testing.T) {
 				t.Fatalf("said %q, want %v first", causes, expect.Incidents)
 			}
 			for _, c := range got {
-				if !want[string(c.Check)] && c.Confidence != checks.Advice {
+				if !want[string(c.Check)] && c.Confidence != finding.Advice {
 					t.Errorf("said %s on %s, which the world does not have", c.Check, c.Resource)
 				}
 			}

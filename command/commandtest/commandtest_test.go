@@ -35,6 +35,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/gather"
@@ -352,10 +353,10 @@ func (seen *tally) advises(t *testing.T, world string, s *snapshot.Snapshot) {
 
 // found are the commands of all that the checks find in a snapshot, by check and
 // resource.
-func found(s *snapshot.Snapshot) map[[2]string]checks.Fix {
-	all := map[[2]string]checks.Fix{}
+func found(s *snapshot.Snapshot) map[[2]string]finding.Fix {
+	all := map[[2]string]finding.Fix{}
 	for _, r := range check.Eval(checks.All(), s) {
-		if r.Outcome == checks.Fail && r.Fix.Command != "" {
+		if r.Outcome == finding.Fail && r.Fix.Command != "" {
 			all[[2]string{string(r.Check), r.Resource}] = r.Fix
 		}
 	}
@@ -504,7 +505,7 @@ func clean(calls [][]string) [][]string {
 }
 
 // placeholder holds that what a person must fill in is named in the text.
-func (seen *tally) placeholder(t *testing.T, check, word string, fix checks.Fix) {
+func (seen *tally) placeholder(t *testing.T, check, word string, fix finding.Fix) {
 	t.Helper()
 	if _, rest, ok := strings.Cut(word, "<"); ok {
 		what, _, closed := strings.Cut(rest, ">")
@@ -765,7 +766,7 @@ func TestCommandsOfMessages(t *testing.T) {
 	spared := map[string]bool{}
 	for _, s := range []string{
 		string(incident.Open), string(incident.Cleared), string(incident.Closed), string(incident.Offered), string(incident.Acted), string(remedy.Done), string(optin.Approve),
-		string(outcome.Missed), string(outcome.Waiting), string(checks.Certain), "route/no-egress",
+		string(outcome.Missed), string(outcome.Waiting), string(finding.Certain), "route/no-egress",
 	} {
 		spared[s] = true
 	}
@@ -788,13 +789,13 @@ func TestCommandsOfMessages(t *testing.T) {
 				inc := incident.Incident{
 					Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0a"}, Format: report.Format, Account: account, Region: region, Partition: "aws",
 					State: state, Number: 1, Began: now.Add(-time.Hour), Opened: now.Add(-time.Hour), Cleared: now.Add(-time.Minute), Changed: now, Seen: now, Affected: 1,
-					Cause:    diagnosis.Cause{Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0a", Covers: []string{"subnet-0a"}, Title: "subnet-0a has no route to the internet"},
+					Cause:    diagnosis.Cause{Check: "route/no-egress", Confidence: finding.Certain, Resource: "rtb-0a", Covers: []string{"subnet-0a"}, Title: "subnet-0a has no route to the internet"},
 					Launches: []report.Launch{{Instance: "i-0a", Group: "g", Nodegroup: "n", Started: now.Add(-time.Hour), Status: outcome.Missed}},
 					Offers:   []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: optin.Approve, State: of, Made: now, Expires: now.Add(time.Hour), Run: &remedy.Run{Plan: p, Result: remedy.Done, Ended: now}}},
 				}
 				bad := shadowOf(inc, hostile)
 				// A check makes its command of poisoned texts by the builder.
-				bad.Cause.Fix = checks.Fix{Text: hostile("Look."), Command: shell.All(shell.Command("kubectl", "describe", "csr", "--", hostile("csr-x")), shell.Each([]string{hostile("eni-0a")}, "aws", "ec2", "delete-network-interface"))}
+				bad.Cause.Fix = finding.Fix{Text: hostile("Look."), Command: shell.All(shell.Command("kubectl", "describe", "csr", "--", hostile("csr-x")), shell.Each([]string{hostile("eni-0a")}, "aws", "ec2", "delete-network-interface"))}
 				for _, o := range []slack.Options{{}, {Actions: true, Now: now}} {
 					lines := pasted(t, slack.Render(bad, o).Blocks)
 					lines = append(lines, pasted(t, slack.RenderNote(bad, incident.Note{ID: "n", At: now, Reason: incident.IsProposed, Offer: &bad.Offers[0]}).Blocks)...)

@@ -26,7 +26,7 @@ import (
 	"rollcall/command/capture/take"
 	"rollcall/command/exit"
 	"rollcall/command/result"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/stage/platform/wire"
 	"rollcall/stage/reading"
 	"rollcall/stage/simaws/world"
@@ -101,13 +101,13 @@ func compare(full, less result.Result, missing ...string) (outcome, why string) 
 		return healthy, fmt.Sprintf("the full look has %v", causesOf(full))
 	}
 	for _, i := range less.Incidents {
-		if i.Confidence == string(checks.Certain) && !finds(full, i) {
+		if i.Confidence == string(finding.Certain) && !finds(full, i) {
 			return accused, fmt.Sprintf("%s: %s; the full look has %v", i.Cause, i.Title, causesOf(full))
 		}
 	}
 	lost := less.Status() != full.Status()
 	for _, i := range full.Incidents {
-		lost = lost || i.Confidence != string(checks.Advice) && !slices.ContainsFunc(less.Incidents, func(o result.Incident) bool {
+		lost = lost || i.Confidence != string(finding.Advice) && !slices.ContainsFunc(less.Incidents, func(o result.Incident) bool {
 			return o.Cause == i.Cause && o.Cluster == i.Cluster && o.Confidence == i.Confidence
 		})
 	}

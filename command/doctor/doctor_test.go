@@ -26,7 +26,7 @@ import (
 
 	samples "rollcall/events"
 	"rollcall/infra/specs"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/config"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
@@ -1021,7 +1021,7 @@ func (p *deployed) cannotLook() {
 	s := store.New(dynamodb.NewFromConfig(p.AsAdmin()), p.Template.Tables[0].Name).ForSpoke(payments)
 	p.must(s.SaveIncident(p.t.Context(), incident.Incident{
 		Key: report.Key{Cluster: report.AllClusters, Check: incident.CannotLook, Resource: report.AssumeRole, Spoke: payments}, State: incident.Open, Began: time.Unix(1e9, 0),
-		Cause: diagnosis.Cause{Title: "cannot read this account and region: sts:AssumeRole of Rollcall's role there is denied", Fix: checks.Fix{Text: "Deploy it again, or the account has left the organization."}},
+		Cause: diagnosis.Cause{Title: "cannot read this account and region: sts:AssumeRole of Rollcall's role there is denied", Fix: finding.Fix{Text: "Deploy it again, or the account has left the organization."}},
 	}))
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/config"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
@@ -29,7 +29,7 @@ func at(minute int) time.Time {
 func made(cluster string, id checkid.ID, resource string, s incident.State, began int) incident.Incident {
 	inc := incident.Incident{
 		Key: report.Key{Cluster: cluster, Check: id, Resource: resource}, State: s, Began: at(began), Number: 1, Affected: 2,
-		Cause: diagnosis.Cause{Check: id, Confidence: checks.Certain, Resource: resource, Title: resource + " has a fault"},
+		Cause: diagnosis.Cause{Check: id, Confidence: finding.Certain, Resource: resource, Title: resource + " has a fault"},
 	}
 	if s == incident.Closed {
 		inc.Resolved, inc.Resolution = at(began+10), incident.Proved
@@ -227,8 +227,8 @@ func TestShow(t *testing.T) {
 	inc := made("prod", checkid.RouteNoEgress, "rtb-2", incident.Open, 20)
 	inc.Account, inc.Region, inc.Number = "111122223333", "us-west-2", 2
 	inc.Cause.Nodegroups, inc.Cause.Why = []string{"workers"}, "It has no route."
-	inc.Cause.Evidence = []checks.Evidence{{What: "Routes", Value: "local"}, {What: "Subnet", Value: "a\nb"}}
-	inc.Cause.Fix = checks.Fix{Text: "Add one.", Command: "aws ec2 create-route"}
+	inc.Cause.Evidence = []finding.Evidence{{What: "Routes", Value: "local"}, {What: "Subnet", Value: "a\nb"}}
+	inc.Cause.Fix = finding.Fix{Text: "Add one.", Command: "aws ec2 create-route"}
 	inc.Evidence = &incident.Evidence{Opened: "a", Newest: "b"}
 	inc.Launches = []report.Launch{{Instance: "i-1", Status: report.Missed}}
 	inc.RecentChanges = &report.RecentChanges{Changes: []report.Change{{At: at(10), Actor: "ann", Call: "DeleteRoute", Resource: "rtb-2"}}}

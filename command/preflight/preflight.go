@@ -14,7 +14,7 @@ import (
 	"rollcall/command/exit"
 	"rollcall/command/result"
 	"rollcall/command/subject"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/preflight"
 	"rollcall/shared/preflight/live"
 	"rollcall/shared/report"
@@ -178,7 +178,7 @@ func foreseen(cluster string, v preflight.Verdict) result.Result {
 	r.There = v.Plan.Exists()
 	for _, f := range v.Refused {
 		r.Incidents = append(r.Incidents, result.Incident{
-			Cause: string(f.ID), Confidence: string(checks.Certain), Cluster: cluster, Resources: []string{f.Field}, Nodegroups: []string{}, Instances: []string{},
+			Cause: string(f.ID), Confidence: string(finding.Certain), Cluster: cluster, Resources: []string{f.Field}, Nodegroups: []string{}, Instances: []string{},
 			Title: f.Title, Evidence: []result.Evidence{{What: "Documentation", Value: f.Source}}, Fix: result.Fix{Text: f.Fix},
 			Contributing: []string{}, Symptoms: []string{}, Hidden: []result.Hidden{}, Why: f.Why, Resource: f.Field,
 		})

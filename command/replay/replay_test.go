@@ -32,7 +32,7 @@ import (
 	"rollcall/functions/launch-watch/launchwatch"
 	launchspec "rollcall/functions/launch-watch/spec"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/event/inbox"
 	"rollcall/shared/evidence"
 	"rollcall/shared/incident"
@@ -186,7 +186,7 @@ func causesOf(seen []report.Observation) []string {
 	var all []string
 	for _, o := range seen {
 		for _, c := range o.Diagnosis.Causes {
-			if c.Confidence != checks.Advice {
+			if c.Confidence != finding.Advice {
 				all = append(all, fmt.Sprintf("%s of %s (%s)", c.Check, c.Resource, c.Confidence))
 			}
 		}

@@ -16,6 +16,8 @@ import (
 	"rollcall/command/result/page"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident/correlate"
 	"rollcall/shared/node/outcome"
@@ -61,7 +63,7 @@ type Incident struct {
 	Console  string `json:"-"`
 	By       string `json:"-"` // the function
 	// Behind is what alone explains the cause away, as diagnosis.Cause has it.
-	Behind []checks.ID `json:"-"`
+	Behind []checkid.ID `json:"-"`
 }
 
 // Evidence is one thing that a person would have looked up.
@@ -94,7 +96,7 @@ type Unknown struct {
 }
 
 // NotRun is the result of a check that needed what a source failed to return.
-func NotRun(id checks.ID, resource string, f snapshot.Failure) Unknown {
+func NotRun(id checkid.ID, resource string, f snapshot.Failure) Unknown {
 	return Unknown{Check: string(id), Resource: resource, Reason: Reason(f), Missing: missing(f)}
 }
 
@@ -157,8 +159,8 @@ func Merge(seen []report.Observation, broken []Unknown, bare func(cluster string
 
 // rank orders the confidences as package diagnose does, strongest first.
 func rank(confidence string) int {
-	order := []checks.Confidence{checks.Certain, checks.Likely, checks.Possible, checks.Symptom, checks.Advice}
-	if i := slices.Index(order, checks.Confidence(confidence)); i >= 0 {
+	order := []finding.Confidence{finding.Certain, finding.Likely, finding.Possible, finding.Symptom, finding.Advice}
+	if i := slices.Index(order, finding.Confidence(confidence)); i >= 0 {
 		return i
 	}
 	return len(order)
@@ -184,11 +186,11 @@ func FromCause(o report.Observation, c diagnosis.Cause, launches map[string]repo
 	instances := slices.DeleteFunc(slices.Clone(c.Instances), func(id string) bool {
 		return launches[id].Status == outcome.Joined && !c.OfPods()
 	})
-	if len(c.Instances) > 0 && len(instances) == 0 && c.Confidence != checks.Advice {
+	if len(c.Instances) > 0 && len(instances) == 0 && c.Confidence != finding.Advice {
 		return Incident{}, false
 	}
 	i := Incident{
-		Cause: string(c.Check), Confidence: string(cmp.Or(c.Confidence, checks.Certain)), Cluster: o.Cluster,
+		Cause: string(c.Check), Confidence: string(cmp.Or(c.Confidence, finding.Certain)), Cluster: o.Cluster,
 		Resources: resources(c), Nodegroups: list(c.Nodegroups), Instances: list(instances), Title: c.Title,
 		Evidence: []Evidence{}, Fix: Fix{Text: c.Fix.Text, Command: c.Fix.Command, Remedy: c.Fix.Remedy},
 		Contributing: []string{}, Symptoms: []string{}, Hidden: []Hidden{},
@@ -239,7 +241,7 @@ func (r *Result) add(i Incident) {
 	}
 	// The later look has the words; the earlier one may have seen more.
 	old := r.Incidents[k]
-	if advice := string(checks.Advice); i.Confidence == advice && old.Confidence != advice {
+	if advice := string(finding.Advice); i.Confidence == advice && old.Confidence != advice {
 		// Who has not seen the instances advises only: report makes nothing of it.
 		i, old = old, i
 	}
@@ -257,15 +259,15 @@ func (r *Result) add(i Incident) {
 func (r *Result) hide() {
 	all := slices.Clone(r.Incidents)
 	r.Incidents = slices.DeleteFunc(r.Incidents, func(i Incident) bool {
-		k := slices.IndexFunc(checks.OfAddresses(), func(c checks.Check) bool { return string(c.ID) == i.Cause })
+		k := slices.IndexFunc(checks.OfAddresses(), func(c check.Check) bool { return string(c.ID) == i.Cause })
 		if k < 0 || i.By != "subnet-watch" {
 			return false
 		}
 		c := checks.OfAddresses()[k]
 		return slices.ContainsFunc(all, func(o Incident) bool {
-			explains := slices.Contains(c.After, checks.ID(o.Cause)) || slices.Contains(c.Adds, checks.ID(o.Cause))
+			explains := slices.Contains(c.After, checkid.ID(o.Cause)) || slices.Contains(c.Adds, checkid.ID(o.Cause))
 			// Advice explains advice alone.
-			stronger := o.Confidence != string(checks.Advice) || i.Confidence == o.Confidence
+			stronger := o.Confidence != string(finding.Advice) || i.Confidence == o.Confidence
 			return explains && stronger && o.Cluster == i.Cluster && o.Resource == i.Resource
 		})
 	})
@@ -304,7 +306,7 @@ func (r *Result) hideUnready(launches func(cluster string) map[string]report.Lau
 // cause is what an incident says, as report knows it.
 func (i Incident) cause() diagnosis.Cause {
 	return diagnosis.Cause{
-		Check: checks.ID(i.Cause), Confidence: checks.Confidence(i.Confidence), Resource: i.Resource, Resources: i.Resources, Behind: i.Behind,
+		Check: checkid.ID(i.Cause), Confidence: finding.Confidence(i.Confidence), Resource: i.Resource, Resources: i.Resources, Behind: i.Behind,
 	}
 }
 
@@ -314,7 +316,7 @@ func (i *Incident) takeIn(other Incident, instances []string) {
 	i.Nodegroups = both(i.Nodegroups, other.Nodegroups)
 	i.Symptoms = both(i.Symptoms, other.Symptoms)
 	i.Hidden = both(i.Hidden, other.Hidden)
-	if other.Confidence == string(checks.Symptom) {
+	if other.Confidence == string(finding.Symptom) {
 		i.Symptoms = both(i.Symptoms, []string{other.Cause})
 		return
 	}
@@ -364,7 +366,7 @@ func unknowns(seen []report.Observation, bare func(cluster string) bool) []Unkno
 }
 
 // missed is the check that tells who has not joined.
-const missed = checks.ID(checkid.NodeNotRegistered)
+const missed = checkid.ID(checkid.NodeNotRegistered)
 
 // tells reports whether a source is one without which it is not known which instances
 // are nodes: where it was not read nothing is healthy.
@@ -427,7 +429,7 @@ func needed(u diagnosis.Unknown, f snapshot.Failure, absent, gone []report.Launc
 // is printed.)
 func remembered(u diagnosis.Unknown, f snapshot.Failure) bool {
 	return f.Source == snapshot.LaunchHistory || f.Source == snapshot.Updates && f.Reason == snapshot.NotRead ||
-		slices.ContainsFunc(checks.OfPools(), func(c checks.Check) bool { return c.ID == u.Check })
+		slices.ContainsFunc(checks.OfPools(), func(c check.Check) bool { return c.ID == u.Check })
 }
 
 // items are the instances and subnets among the ids.
@@ -534,9 +536,9 @@ func (r Result) Page(subject string) page.Page {
 			Fix: i.Fix.Text, Command: i.Fix.Command, Console: i.Console,
 		}
 		switch i.Confidence {
-		case string(checks.Advice):
+		case string(finding.Advice):
 			out.Mark = page.Advice
-		case string(checks.Symptom):
+		case string(finding.Symptom):
 			out.Mark = page.Symptom
 		}
 		for _, e := range i.Evidence {
@@ -555,15 +557,15 @@ func (r Result) Page(subject string) page.Page {
 func (r Result) verdict() string {
 	count := map[string]int{}
 	for _, i := range r.Incidents {
-		switch checks.Confidence(i.Confidence) {
-		case checks.Advice, checks.Symptom:
+		switch finding.Confidence(i.Confidence) {
+		case finding.Advice, finding.Symptom:
 			count[i.Confidence]++
 		default:
 			count["cause"]++
 		}
 	}
 	var parts []string
-	for _, kind := range []string{"cause", string(checks.Symptom)} {
+	for _, kind := range []string{"cause", string(finding.Symptom)} {
 		switch n := count[kind]; {
 		case n == 1:
 			parts = append(parts, "1 "+kind)
@@ -586,8 +588,8 @@ func (r Result) verdict() string {
 // is not in use. Where pods wait, their events are needed. A call that was refused is
 // reported, and so is what depends on it.
 func Unasked(u diagnosis.Unknown, f snapshot.Failure, absent []report.Launch) bool {
-	of := func(list []checks.Check) bool {
-		return slices.ContainsFunc(list, func(c checks.Check) bool { return c.ID == u.Check })
+	of := func(list []check.Check) bool {
+		return slices.ContainsFunc(list, func(c check.Check) bool { return c.ID == u.Check })
 	}
 	ofPods := u.Check == checkid.IPBranchInterfaces || u.Check == checkid.IPPodWithoutAddress && f.Source != snapshot.PodEventsOf
 	if !of(checks.OfAddresses()) && !of(checks.OfZones()) && !ofPods {
@@ -701,7 +703,7 @@ const (
 // withoutAdvice splits the incidents into those that break something and advice.
 func (r Result) withoutAdvice() (list, advice []Incident) {
 	for _, i := range r.Incidents {
-		if i.Confidence == string(checks.Advice) {
+		if i.Confidence == string(finding.Advice) {
 			advice = append(advice, i)
 		} else {
 			list = append(list, i)
@@ -897,11 +899,11 @@ func (r Result) notRun(b *strings.Builder, s Style) {
 // or fail.
 func (r Result) Mark(i Incident) string {
 	switch {
-	case r.Plan == "" || i.Confidence == string(checks.Advice):
+	case r.Plan == "" || i.Confidence == string(finding.Advice):
 		return mark(i.Confidence)
-	case preflight.IsRefusal(checks.ID(i.Cause)):
+	case preflight.IsRefusal(checkid.ID(i.Cause)):
 		return "WOULD BE REFUSED"
-	case i.Confidence == string(checks.Possible):
+	case i.Confidence == string(finding.Possible):
 		return "MIGHT FAIL"
 	}
 	return "WOULD FAIL"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"rollcall/command/exit"
-	"rollcall/shared/checks"
+	"rollcall/shared/checkid"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/tools/expect"
@@ -124,7 +124,7 @@ func denied(call, code, role string) snapshot.Failure {
 func TestDenials(t *testing.T) {
 	r := Result{}
 	for n := range 27 {
-		r.Unknown = append(r.Unknown, NotRun(checks.ID(fmt.Sprintf("route/%02d", n)), "prod", denied("ec2:DescribeRouteTables", "UnauthorizedOperation", fmt.Sprintf("role-%d", n%2))))
+		r.Unknown = append(r.Unknown, NotRun(checkid.ID(fmt.Sprintf("route/%02d", n)), "prod", denied("ec2:DescribeRouteTables", "UnauthorizedOperation", fmt.Sprintf("role-%d", n%2))))
 	}
 	for n := range 200 {
 		r.Unknown = append(r.Unknown, NotRun("instance/user-data", fmt.Sprintf("i-%03d", n), denied("ec2:DescribeInstanceAttribute", "UnauthorizedOperation", "role-0")))

@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
@@ -219,7 +219,7 @@ func TestCallsStayWithinTheLimits(t *testing.T) {
 	}
 	huge := incident.Event{
 		ID: "0", Kind: incident.EventChanged, Affected: 3, Why: strings.Repeat("ü", 200<<10),
-		Evidence: []checks.Evidence{{What: "line", Value: strings.Repeat("y", maxBytes)}},
+		Evidence: []finding.Evidence{{What: "line", Value: strings.Repeat("y", maxBytes)}},
 	}
 	for _, test := range []struct {
 		name   string
@@ -530,14 +530,14 @@ func story() []incident.Event {
 		}
 	}
 	route := diagnosis.Cause{
-		Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0cd2e3f4a5b6c7d8e",
+		Check: "route/no-egress", Confidence: finding.Certain, Resource: "rtb-0cd2e3f4a5b6c7d8e",
 		Covers: []string{"subnet-0ab1c2d3e4f5a6b7c"}, Nodegroups: []string{"new_nodegroup_2"}, Instances: []string{"i-0ef3c1b2a4d5968f1"},
 		Title: "subnet-0ab1c2d3e4f5a6b7c has no route to the internet",
 		Why:   "rtb-0cd2e3f4a5b6c7d8e (us-west-2a) has only 10.42.0.0/16 → local.",
-		Evidence: []checks.Evidence{
+		Evidence: []finding.Evidence{
 			{What: "rtb-0cd2e3f4a5b6c7d8e", Value: "10.42.0.0/16 → local"},
 		},
-		Fix: checks.Fix{
+		Fix: finding.Fix{
 			Text:    "Add a default route to a NAT gateway.",
 			Command: "aws ec2 create-route --route-table-id rtb-0cd2e3f4a5b6c7d8e --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0aa4b5c6d7e8f9a0b",
 			Console: "https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-0cd2e3f4a5b6c7d8e",

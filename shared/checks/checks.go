@@ -13,34 +13,6 @@ import (
 	"rollcall/shared/checks/check"
 )
 
-// The types of checks and findings.
-type (
-	ID         = checkid.ID
-	Check      = check.Check
-	Result     = check.Result
-	Finding    = check.Finding
-	Outcome    = check.Outcome
-	Confidence = check.Confidence
-	Evidence   = check.Evidence
-	Fix        = check.Fix
-)
-
-// The outcomes.
-const (
-	Pass    = check.Pass
-	Fail    = check.Fail
-	Unknown = check.Unknown
-)
-
-// The confidences, strongest first.
-const (
-	Certain  = check.Certain
-	Likely   = check.Likely
-	Possible = check.Possible
-	Symptom  = check.Symptom
-	Advice   = check.Advice
-)
-
 // OfLaunches is what explains launches: all but what is judged over days or by
 // zone, or belongs to nodegroup-watch.
 func OfLaunches() []check.Check { return watchedByJoinCheck() }

@@ -17,8 +17,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
@@ -113,7 +113,7 @@ func (d Detector) IgnoreNoCluster(ctx context.Context, cluster string, err error
 // Look is what is made of a snapshot.
 type Look struct {
 	// Checks are run; none: only what was read, and what was not, is reported.
-	Checks []checks.Check
+	Checks []check.Check
 	// Launches are reported without a verdict.
 	Launches []report.Launch
 	// Unknown is what cannot be judged beside what the checks say so of.
@@ -486,7 +486,7 @@ func Uses(e lambda.Env) via.Uses {
 func aboutEvidence(o report.Observation) evidence.About {
 	a := evidence.About{By: o.By, Account: o.Account, Region: o.Region, Cluster: o.Cluster, At: o.At}
 	for _, c := range o.Diagnosis.Causes {
-		if c.Confidence != checks.Advice {
+		if c.Confidence != finding.Advice {
 			a.Causes = append(a.Causes, evidence.Cause{Check: string(c.Check), Resource: c.Resource})
 		}
 	}

@@ -17,7 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rollcall/shared/catalog"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
@@ -112,8 +114,8 @@ func TestTheLastGoodLaunchOfAnEksctlNodegroup(t *testing.T) {
 	failed := in("i-2", "alpha.eksctl.io/nodegroup-name", "ng", "aws:autoscaling:groupName", "eksctl-prod-ng")
 	ready := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
 	record := Fresh("prod", joined, ready, Learned{})
-	d := diagnose.Rank(checks.All(), []checks.Result{{Check: "instance/user-data", Finding: checks.Finding{
-		Outcome: checks.Fail, Resource: "lt-1", Covers: []string{"i-2"}, Instances: []string{"i-2"},
+	d := diagnose.Rank(checks.All(), []finding.Result{{Check: "instance/user-data", Finding: finding.Finding{
+		Outcome: finding.Fail, Resource: "lt-1", Covers: []string{"i-2"}, Instances: []string{"i-2"},
 	}}}, &snapshot.Snapshot{Instances: []snapshot.Instance{failed}})
 	w := trail.WindowOf(incident.Incident{Began: ready.Add(time.Hour), Cause: diagnosis.Cause{Nodegroups: d.Causes[0].Nodegroups}},
 		[]snapshot.Past{{ID: "i-1", Nodegroup: record.Nodegroup, End: snapshot.Joined, Ready: ready}}, ready.Add(2*time.Hour))
@@ -320,13 +322,13 @@ func TestRun(t *testing.T) {
 	if !snap.Taken.Equal(began) {
 		t.Errorf("taken %s", snap.Taken)
 	}
-	fails := func(id checks.ID) checks.Check {
-		return checks.Check{Entry: catalog.Entry{ID: id, Title: string(id)}, Run: func(*check.View) []checks.Finding {
-			return []checks.Finding{{Outcome: checks.Fail, Resource: "rtb-1", Confidence: checks.Certain, Covers: []string{"subnet-a"}}}
+	fails := func(id checkid.ID) check.Check {
+		return check.Check{Entry: catalog.Entry{ID: id, Title: string(id)}, Run: func(*check.View) []finding.Finding {
+			return []finding.Finding{{Outcome: finding.Fail, Resource: "rtb-1", Confidence: finding.Certain, Covers: []string{"subnet-a"}}}
 		}}
 	}
 	o, err := s.Run(t.Context(), snap, Look{
-		Checks:   []checks.Check{fails("route/no-egress"), fails("ip/subnet-exhausted")},
+		Checks:   []check.Check{fails("route/no-egress"), fails("ip/subnet-exhausted")},
 		Launches: []report.Launch{{Instance: "i-1"}},
 		Unknown:  []diagnosis.Unknown{{Check: "node/not-registered"}},
 		Untold:   func(c diagnosis.Cause) bool { return c.Check == "ip/subnet-exhausted" },
@@ -384,11 +386,11 @@ func TestToldBeforeKept(t *testing.T) {
 		err    error
 		want   []string
 	}{
-		"a cause":         {[]diagnosis.Cause{{Check: "route/a", Confidence: checks.Certain}}, nil, []string{"sent", "done", "kept"}},
-		"a symptom":       {[]diagnosis.Cause{{Check: "node/a", Confidence: checks.Symptom}}, nil, []string{"sent", "done", "kept"}},
-		"advice":          {[]diagnosis.Cause{{Check: "ip/a", Confidence: checks.Advice}}, nil, []string{"sent", "done"}},
+		"a cause":         {[]diagnosis.Cause{{Check: "route/a", Confidence: finding.Certain}}, nil, []string{"sent", "done", "kept"}},
+		"a symptom":       {[]diagnosis.Cause{{Check: "node/a", Confidence: finding.Symptom}}, nil, []string{"sent", "done", "kept"}},
+		"advice":          {[]diagnosis.Cause{{Check: "ip/a", Confidence: finding.Advice}}, nil, []string{"sent", "done"}},
 		"nothing":         {nil, nil, []string{"sent", "done"}},
-		"nobody was told": {[]diagnosis.Cause{{Check: "route/a", Confidence: checks.Certain}}, down, []string{"sent", "done"}},
+		"nobody was told": {[]diagnosis.Cause{{Check: "route/a", Confidence: finding.Certain}}, down, []string{"sent", "done"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := &journal{err: test.err}

@@ -10,9 +10,9 @@ import (
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts/zones"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/snapshot"
 )
@@ -33,7 +33,7 @@ func (r *ranking) causes() []diagnosis.Cause {
 	}
 	for i := range list {
 		// What works anyway needs no word of who launched it.
-		if c := &list[i]; c.Confidence != checks.Advice {
+		if c := &list[i]; c.Confidence != finding.Advice {
 			c.Evidence = append(c.Evidence, bounded(check.ClaimEvidence(r.s, c.Instances))...)
 		}
 	}
@@ -52,9 +52,9 @@ func (r *ranking) causes() []diagnosis.Cause {
 
 // unread names what the check of a cause requested and could not read, where the cause is
 // less certain than the check can be: it may be why.
-func (r *ranking) unread(c diagnosis.Cause) []checks.Evidence {
+func (r *ranking) unread(c diagnosis.Cause) []finding.Evidence {
 	of := r.checks[c.Check]
-	if c.Confidence == checks.Advice || rank(c.Confidence) <= rank(of.Confidence) {
+	if c.Confidence == finding.Advice || rank(c.Confidence) <= rank(of.Confidence) {
 		return nil
 	}
 	var list []string
@@ -70,13 +70,13 @@ func (r *ranking) unread(c diagnosis.Cause) []checks.Evidence {
 	if len(list) == 0 {
 		return nil
 	}
-	return []checks.Evidence{{What: "Not checked", Value: cut(strings.Join(list, ", "), maxValue)}}
+	return []finding.Evidence{{What: "Not checked", Value: cut(strings.Join(list, ", "), maxValue)}}
 }
 
 // notChecked is what optional checks would have told of a symptom that has no cause, with
 // the permission that is missing, or the call that was not captured: the checks that lack
 // the same in one piece of evidence.
-func (r *ranking) notChecked(c diagnosis.Cause) []checks.Evidence {
+func (r *ranking) notChecked(c diagnosis.Cause) []finding.Evidence {
 	var lacks []string
 	lacking := map[string][]string{}
 	for _, u := range r.unlooked {
@@ -96,9 +96,9 @@ func (r *ranking) notChecked(c diagnosis.Cause) []checks.Evidence {
 			}
 		}
 	}
-	var list []checks.Evidence
+	var list []finding.Evidence
 	for _, text := range lacks {
-		list = append(list, checks.Evidence{What: "Not checked", Value: cut(strings.Join(append(lacking[text], text), ", "), maxValue)})
+		list = append(list, finding.Evidence{What: "Not checked", Value: cut(strings.Join(append(lacking[text], text), ", "), maxValue)})
 	}
 	return list
 }
@@ -122,8 +122,8 @@ func (r *ranking) circumstance(c diagnosis.Cause) int {
 }
 
 // rank orders the confidences, strongest first.
-func rank(c checks.Confidence) int {
-	order := []checks.Confidence{checks.Certain, checks.Likely, checks.Possible, checks.Symptom, checks.Advice}
+func rank(c finding.Confidence) int {
+	order := []finding.Confidence{finding.Certain, finding.Likely, finding.Possible, finding.Symptom, finding.Advice}
 	if i := slices.Index(order, c); i >= 0 {
 		return i
 	}
@@ -176,7 +176,7 @@ func (r *ranking) nodegroups(instances, covers []string, launching bool) []strin
 // check and nodegroup, so that a burst is one message.
 func (r *ranking) bySymptom() []diagnosis.Cause {
 	type key struct {
-		check checks.ID
+		check checkid.ID
 		owner string
 	}
 	var order []key
@@ -236,9 +236,9 @@ const (
 // shows. There are dozens of passes in each diagnosis.
 const maxPassed = 2
 
-func first(list []checks.Evidence) []checks.Evidence { return list[:min(len(list), maxPassed)] }
+func first(list []finding.Evidence) []finding.Evidence { return list[:min(len(list), maxPassed)] }
 
-func bounded(list []checks.Evidence) []checks.Evidence {
+func bounded(list []finding.Evidence) []finding.Evidence {
 	if len(list) == 0 {
 		return nil
 	}
@@ -248,7 +248,7 @@ func bounded(list []checks.Evidence) []checks.Evidence {
 		list[i].Value = cut(list[i].Value, maxValue)
 	}
 	if more > 0 {
-		list = append(list, checks.Evidence{What: "More", Value: fmt.Sprintf("%d more lines were left out", more)})
+		list = append(list, finding.Evidence{What: "More", Value: fmt.Sprintf("%d more lines were left out", more)})
 	}
 	return list
 }
@@ -278,7 +278,7 @@ func lower(title string) string {
 // most, and has no command: following one could open a network for whoever set a tag.
 // Those that nothing of the cluster launched are one cause, and what is found about
 // them is its evidence.
-func Judge(list []checks.Check, s *snapshot.Snapshot) diagnosis.Diagnosis {
+func Judge(list []check.Check, s *snapshot.Snapshot) diagnosis.Diagnosis {
 	claimed, unowned := check.Provenance(s)
 	if len(claimed)+len(unowned) == 0 {
 		return Rank(list, check.Eval(list, s), s)
@@ -318,7 +318,7 @@ func claim(d *diagnosis.Diagnosis, other diagnosis.Diagnosis, claimed []string, 
 		}
 	}
 	for _, u := range other.Unknown {
-		d.Unknown = addUnknown(d.Unknown, checks.Result{Check: u.Check, Finding: checks.Finding{Covers: u.Covers, Blocked: u.Blocked}})
+		d.Unknown = addUnknown(d.Unknown, finding.Result{Check: u.Check, Finding: finding.Finding{Covers: u.Covers, Blocked: u.Blocked}})
 	}
 }
 
@@ -328,15 +328,15 @@ func unproved(c diagnosis.Cause, s *snapshot.Snapshot) diagnosis.Cause {
 	if len(c.Covers) > 0 && !slices.ContainsFunc(c.Covers, outside) {
 		return c
 	}
-	if c.Confidence == checks.Certain || c.Confidence == checks.Likely {
-		c.Confidence = checks.Possible
+	if c.Confidence == finding.Certain || c.Confidence == finding.Likely {
+		c.Confidence = finding.Possible
 	}
 	them := check.Verb(c.Instances, "it", "them")
-	if c.Confidence != checks.Symptom {
+	if c.Confidence != finding.Symptom {
 		c.Fix.Text = fmt.Sprintf("Find out who started %s before anything is changed for %s.", check.Some(c.Instances, 3), them)
 		c.Fix.Command, c.Fix.Remedy = "", ""
 	}
-	c.Evidence = bounded(append([]checks.Evidence{{What: "Launched by " + s.Cluster.Name, Value: "not proved: only tags say so, which anybody who can start an instance can set"}}, c.Evidence...))
+	c.Evidence = bounded(append([]finding.Evidence{{What: "Launched by " + s.Cluster.Name, Value: "not proved: only tags say so, which anybody who can start an instance can set"}}, c.Evidence...))
 	c.Why += fmt.Sprintf(" It is not proved that %s launched %s: no Auto Scaling group of the cluster has %s, and %s.", s.Cluster.Name, check.Some(c.Instances, 3), them, claimsOf(s, them))
 	return c
 }
@@ -360,7 +360,7 @@ func claimsOf(s *snapshot.Snapshot, them string) string {
 const mostPossible = 10
 
 // possible lists what a diagnosis has of instances that nothing of the cluster launched.
-func possible(d diagnosis.Diagnosis, instances []string) (list []checks.Evidence) {
+func possible(d diagnosis.Diagnosis, instances []string) (list []finding.Evidence) {
 	for _, c := range d.Causes {
 		var of []string
 		for _, id := range c.Instances {
@@ -368,10 +368,10 @@ func possible(d diagnosis.Diagnosis, instances []string) (list []checks.Evidence
 				of = append(of, id)
 			}
 		}
-		if len(of) == 0 || c.Confidence == checks.Symptom || c.Confidence == checks.Advice || len(list) == mostPossible {
+		if len(of) == 0 || c.Confidence == finding.Symptom || c.Confidence == finding.Advice || len(list) == mostPossible {
 			continue
 		}
-		list = append(list, checks.Evidence{What: "Possible cause of " + check.Some(of, 3), Value: fmt.Sprintf("%s: %s", c.Check, c.Title)})
+		list = append(list, finding.Evidence{What: "Possible cause of " + check.Some(of, 3), Value: fmt.Sprintf("%s: %s", c.Check, c.Title)})
 	}
 	return list
 }
@@ -393,20 +393,20 @@ func possible(d diagnosis.Diagnosis, instances []string) (list []checks.Evidence
 // The causes are ordered by confidence, then by how many instances and
 // subnets they have, then by the catalogue's order. Rank is pure: the same
 // input gives the same bytes.
-func Rank(list []checks.Check, results []checks.Result, s *snapshot.Snapshot) diagnosis.Diagnosis {
+func Rank(list []check.Check, results []finding.Result, s *snapshot.Snapshot) diagnosis.Diagnosis {
 	r := newRanking(list, s)
 	var d diagnosis.Diagnosis
 	for _, res := range results {
 		switch res.Outcome {
-		case checks.Pass:
+		case finding.Pass:
 			d.Passed = append(d.Passed, diagnosis.Passed{Check: res.Check, Covers: res.Covers, Evidence: bounded(first(res.Evidence))})
-		case checks.Unknown:
+		case finding.Unknown:
 			if r.checks[res.Check].Optional {
 				r.unlooked = addUnknown(r.unlooked, res)
 				continue
 			}
 			d.Unknown = addUnknown(d.Unknown, res)
-		case checks.Fail:
+		case finding.Fail:
 			r.add(res)
 		}
 	}
@@ -422,8 +422,8 @@ func Rank(list []checks.Check, results []checks.Result, s *snapshot.Snapshot) di
 
 // ranking is Rank at work.
 type ranking struct {
-	checks map[checks.ID]checks.Check
-	order  map[checks.ID]int
+	checks map[checkid.ID]check.Check
+	order  map[checkid.ID]int
 	owners map[string]string // instance to nodegroup
 	ended  map[string]bool
 	s      *snapshot.Snapshot
@@ -439,8 +439,8 @@ type ranking struct {
 
 // fault is a failed finding and its place among the others.
 type fault struct {
-	checks.Result
-	confidence checks.Confidence
+	finding.Result
+	confidence finding.Confidence
 	has        map[string]bool // its instances and what it covers
 	// behind are the faults that explain it away or that it contributes to;
 	// such a fault is no cause of its own.
@@ -450,14 +450,14 @@ type fault struct {
 	// have time to join.
 	early bool
 
-	contributing []checks.ID
-	signs        []checks.ID
+	contributing []checkid.ID
+	signs        []checkid.ID
 	hidden       []diagnosis.Hidden
 }
 
-func newRanking(list []checks.Check, s *snapshot.Snapshot) *ranking {
+func newRanking(list []check.Check, s *snapshot.Snapshot) *ranking {
 	r := &ranking{
-		checks: map[checks.ID]checks.Check{}, order: map[checks.ID]int{},
+		checks: map[checkid.ID]check.Check{}, order: map[checkid.ID]int{},
 		owners: make(map[string]string, len(s.Instances)), ended: map[string]bool{}, s: s,
 	}
 	for i, c := range list {
@@ -473,9 +473,9 @@ func newRanking(list []checks.Check, s *snapshot.Snapshot) *ranking {
 	return r
 }
 
-func (r *ranking) add(res checks.Result) {
+func (r *ranking) add(res finding.Result) {
 	f := &fault{Result: res, confidence: cmp.Or(res.Confidence, r.checks[res.Check].Confidence)}
-	if f.confidence == checks.Symptom {
+	if f.confidence == finding.Symptom {
 		r.symptoms = append(r.symptoms, f)
 		return
 	}
@@ -507,11 +507,11 @@ func (r *ranking) weigh() {
 		}
 	}
 	for _, f := range r.faults {
-		if f.confidence != checks.Likely && f.confidence != checks.Possible || r.checks[f.Check].Predictive || f.Unconditional && len(f.Instances) == 0 {
+		if f.confidence != finding.Likely && f.confidence != finding.Possible || r.checks[f.Check].Predictive || f.Unconditional && len(f.Instances) == 0 {
 			continue
 		}
 		if !slices.ContainsFunc(f.Instances, func(id string) bool { return failed[id] || r.ended[id] }) {
-			f.confidence = checks.Advice
+			f.confidence = finding.Advice
 			f.early = len(f.Instances) > 0 && !slices.ContainsFunc(f.Instances, func(id string) bool { return !waiting[id] })
 		}
 	}
@@ -522,8 +522,8 @@ func (r *ranking) weigh() {
 		return
 	}
 	for _, f := range r.faults {
-		if f.confidence == checks.Certain && len(f.Instances) > 0 && r.checks[f.Check].Breaks == catalog.Joining {
-			f.confidence = checks.Likely
+		if f.confidence == finding.Certain && len(f.Instances) > 0 && r.checks[f.Check].Breaks == catalog.Joining {
+			f.confidence = finding.Likely
 		}
 	}
 }
@@ -560,7 +560,7 @@ func (r *ranking) hide() {
 // certain sign of it points to (a line of the console), a mere possibility
 // cannot.
 func strong(other, than *fault) bool {
-	return rank(other.confidence) <= max(rank(checks.Likely), rank(than.confidence)) && other.confidence != checks.Advice
+	return rank(other.confidence) <= max(rank(finding.Likely), rank(than.confidence)) && other.confidence != finding.Advice
 }
 
 // merge puts faults behind those of the same resource that they add facts to.
@@ -593,14 +593,14 @@ func (r *ranking) contribute() {
 	for _, f := range r.faults {
 		switch {
 		case len(f.behind) > 0:
-		case f.confidence == checks.Certain:
+		case f.confidence == finding.Certain:
 			certain, named = append(certain, f), append(named, f)
-		case f.confidence == checks.Likely && !r.checks[f.Check].Circumstantial:
+		case f.confidence == finding.Likely && !r.checks[f.Check].Circumstantial:
 			named = append(named, f)
 		}
 	}
 	for _, f := range r.faults {
-		if f.confidence != checks.Likely && f.confidence != checks.Possible || len(f.behind) > 0 || r.checks[f.Check].Predictive || f.Unconditional && len(f.Instances) == 0 {
+		if f.confidence != finding.Likely && f.confidence != finding.Possible || len(f.behind) > 0 || r.checks[f.Check].Predictive || f.Unconditional && len(f.Instances) == 0 {
 			continue
 		}
 		circumstantial := r.checks[f.Check].Circumstantial
@@ -610,7 +610,7 @@ func (r *ranking) contribute() {
 		for _, other := range f.behind {
 			other.contributing = with(other.contributing, f.Check)
 			if circumstantial {
-				other.Evidence = append(slices.Clone(other.Evidence), checks.Evidence{What: r.checks[f.Check].Title, Value: f.Why})
+				other.Evidence = append(slices.Clone(other.Evidence), finding.Evidence{What: r.checks[f.Check].Title, Value: f.Why})
 			}
 		}
 	}
@@ -640,7 +640,7 @@ func explainers(f *fault, others []*fault) []*fault {
 	return by
 }
 
-func with(list []checks.ID, id checks.ID) []checks.ID {
+func with(list []checkid.ID, id checkid.ID) []checkid.ID {
 	if slices.Contains(list, id) {
 		return list
 	}
@@ -649,7 +649,7 @@ func with(list []checks.ID, id checks.ID) []checks.ID {
 
 // addUnknown adds a check that could not look; what one check says with the
 // same failures again and again is one entry.
-func addUnknown(list []diagnosis.Unknown, res checks.Result) []diagnosis.Unknown {
+func addUnknown(list []diagnosis.Unknown, res finding.Result) []diagnosis.Unknown {
 	i := slices.IndexFunc(list, func(u diagnosis.Unknown) bool {
 		return u.Check == res.Check && slices.Equal(u.Blocked, res.Blocked)
 	})
@@ -664,7 +664,7 @@ func addUnknown(list []diagnosis.Unknown, res checks.Result) []diagnosis.Unknown
 func (r *ranking) attach() {
 	of := map[string][]*fault{}
 	for _, f := range r.faults {
-		if len(f.behind) > 0 || f.confidence == checks.Advice {
+		if len(f.behind) > 0 || f.confidence == finding.Advice {
 			continue
 		}
 		for _, id := range f.Instances {
@@ -689,7 +689,7 @@ func (r *ranking) attach() {
 // the causes that its check comes after, of a resource that it names.
 func (r *ranking) byResource(f *fault) (explained bool) {
 	for _, cause := range r.faults {
-		if len(cause.behind) > 0 || cause.confidence == checks.Advice || !r.checks[cause.Check].Among(r.checks[f.Check].After) {
+		if len(cause.behind) > 0 || cause.confidence == finding.Advice || !r.checks[cause.Check].Among(r.checks[f.Check].After) {
 			continue
 		}
 		if slices.ContainsFunc(f.Resources, func(id string) bool { return cause.has[id] }) {

@@ -13,7 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/catalog"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
@@ -67,12 +69,12 @@ func TestBurstExplainsTheEmptySubnet(t *testing.T) {
 		want   said
 	}{
 		{"registered and not Ready", []func(*snapshot.Snapshot){aBurst, unready}, said{
-			Causes: []string{cause}, Hidden: []diagnosis.Hidden{{Check: "ip/subnet-exhausted", Because: "spot/burst-exceeds-subnet"}}, Symptoms: []checks.ID{"node/not-ready"},
+			Causes: []string{cause}, Hidden: []diagnosis.Hidden{{Check: "ip/subnet-exhausted", Because: "spot/burst-exceeds-subnet"}}, Symptoms: []checkid.ID{"node/not-ready"},
 		}},
 		{"and a launch was refused", []func(*snapshot.Snapshot){aBurst, unready, aRefusal}, said{
 			Causes: []string{cause}, Hidden: []diagnosis.Hidden{
 				{Check: "launch/subnet-full", Because: "spot/burst-exceeds-subnet"}, {Check: "ip/subnet-exhausted", Because: "spot/burst-exceeds-subnet"},
-			}, Symptoms: []checks.ID{"node/not-ready"},
+			}, Symptoms: []checkid.ID{"node/not-ready"},
 		}},
 	}
 	for _, tt := range tests {
@@ -117,7 +119,7 @@ func allOut() snapshot.Rule {
 // world is broken, and what must be named first.
 func filterFaults() []struct {
 	name     string
-	cause    checks.ID
+	cause    checkid.ID
 	resource string
 	likely   bool
 	world    func() *snapshot.Snapshot
@@ -132,7 +134,7 @@ func filterFaults() []struct {
 	}
 	return []struct {
 		name     string
-		cause    checks.ID
+		cause    checkid.ID
 		resource string
 		likely   bool
 		world    func() *snapshot.Snapshot
@@ -192,13 +194,13 @@ func TestOneFilterFaultOneName(t *testing.T) {
 			if len(d.Causes) == 0 {
 				t.Fatalf("no cause, want %s", tt.cause)
 			}
-			var certain []checks.ID
+			var certain []checkid.ID
 			for _, c := range d.Causes {
-				if c.Confidence == checks.Certain {
+				if c.Confidence == finding.Certain {
 					certain = append(certain, c.Check)
 				}
 			}
-			want := []checks.ID{tt.cause}
+			want := []checkid.ID{tt.cause}
 			if tt.likely {
 				want = nil
 			}
@@ -232,7 +234,7 @@ func TestFilterFaultsWhenBlind(t *testing.T) {
 				t.Errorf("%s without %s: neither a cause nor an unknown", tt.name, source)
 			}
 			for _, c := range d.Causes {
-				if c.Confidence == checks.Certain && c.Check != tt.cause {
+				if c.Confidence == finding.Certain && c.Check != tt.cause {
 					t.Errorf("%s without %s: %s %s is called certain", tt.name, source, c.Check, c.Resource)
 				}
 			}
@@ -244,15 +246,15 @@ func TestFilterFaultsWhenBlind(t *testing.T) {
 // Behind name, what is not weaker than likely or than itself, and never advice
 // or what stands behind it already.
 func TestWhatHides(t *testing.T) {
-	list := []checks.Check{
-		{Entry: catalog.Entry{ID: "a/cause", Confidence: checks.Certain, After: []checks.ID{"b/cause"}}},
-		{Entry: catalog.Entry{ID: "b/cause", Confidence: checks.Certain, After: []checks.ID{"a/cause"}}},
-		{Entry: catalog.Entry{ID: "c/sign", Confidence: checks.Certain, After: []checks.ID{"a/cause", "d/weak"}}},
-		{Entry: catalog.Entry{ID: "d/weak", Confidence: checks.Likely}},
-		{Entry: catalog.Entry{ID: "e/weaker", Confidence: checks.Possible, After: []checks.ID{"d/weak"}}},
-		{Entry: catalog.Entry{ID: "f/symptom", Confidence: checks.Symptom}},
+	list := []check.Check{
+		{Entry: catalog.Entry{ID: "a/cause", Confidence: finding.Certain, After: []checkid.ID{"b/cause"}}},
+		{Entry: catalog.Entry{ID: "b/cause", Confidence: finding.Certain, After: []checkid.ID{"a/cause"}}},
+		{Entry: catalog.Entry{ID: "c/sign", Confidence: finding.Certain, After: []checkid.ID{"a/cause", "d/weak"}}},
+		{Entry: catalog.Entry{ID: "d/weak", Confidence: finding.Likely}},
+		{Entry: catalog.Entry{ID: "e/weaker", Confidence: finding.Possible, After: []checkid.ID{"d/weak"}}},
+		{Entry: catalog.Entry{ID: "f/symptom", Confidence: finding.Symptom}},
 	}
-	of := func(id checks.ID, confidence checks.Confidence, behind ...checks.ID) checks.Result {
+	of := func(id checkid.ID, confidence finding.Confidence, behind ...checkid.ID) finding.Result {
 		r := fail(id, "r-"+string(id), ids("i-1"), ids("i-1"))
 		r.Confidence, r.NarrowedAfter = confidence, behind
 		return r
@@ -260,23 +262,23 @@ func TestWhatHides(t *testing.T) {
 	symptom := fail("f/symptom", "i-1", ids("i-1"), ids("i-1"))
 	tests := []struct {
 		name    string
-		results []checks.Result
-		want    map[checks.ID][]checks.ID // by cause, what is hidden
+		results []finding.Result
+		want    map[checkid.ID][]checkid.ID // by cause, what is hidden
 	}{
-		{"what After names", []checks.Result{of("c/sign", ""), of("a/cause", ""), symptom}, map[checks.ID][]checks.ID{"a/cause": {"c/sign"}}},
-		{"what After does not name", []checks.Result{of("c/sign", ""), of("b/cause", ""), symptom}, map[checks.ID][]checks.ID{"b/cause": nil, "c/sign": nil}},
-		{"each after the other: one of them stays", []checks.Result{of("a/cause", ""), of("b/cause", ""), symptom}, map[checks.ID][]checks.ID{"b/cause": {"a/cause"}}},
-		{"Behind names it", []checks.Result{of("c/sign", "", "a/cause"), of("a/cause", ""), symptom}, map[checks.ID][]checks.ID{"a/cause": {"c/sign"}}},
-		{"Behind names another", []checks.Result{of("c/sign", "", "d/weak"), of("a/cause", ""), symptom}, map[checks.ID][]checks.ID{"a/cause": nil, "c/sign": nil}},
-		{"a likely cause before a certain sign", []checks.Result{of("c/sign", ""), of("d/weak", ""), symptom}, map[checks.ID][]checks.ID{"d/weak": {"c/sign"}}},
-		{"a possible one is none", []checks.Result{of("c/sign", ""), of("d/weak", checks.Possible), symptom}, map[checks.ID][]checks.ID{"c/sign": nil}},
-		{"a possible one before a possible one", []checks.Result{of("e/weaker", ""), of("d/weak", checks.Possible), symptom}, map[checks.ID][]checks.ID{"d/weak": {"e/weaker"}}},
-		{"advice before nothing", []checks.Result{of("c/sign", ""), of("d/weak", checks.Advice), symptom}, map[checks.ID][]checks.ID{"c/sign": nil, "d/weak": nil}},
-		{"advice before no advice", []checks.Result{of("e/weaker", checks.Advice), of("d/weak", checks.Advice), symptom}, map[checks.ID][]checks.ID{"e/weaker": nil, "d/weak": nil, "f/symptom": nil}},
+		{"what After names", []finding.Result{of("c/sign", ""), of("a/cause", ""), symptom}, map[checkid.ID][]checkid.ID{"a/cause": {"c/sign"}}},
+		{"what After does not name", []finding.Result{of("c/sign", ""), of("b/cause", ""), symptom}, map[checkid.ID][]checkid.ID{"b/cause": nil, "c/sign": nil}},
+		{"each after the other: one of them stays", []finding.Result{of("a/cause", ""), of("b/cause", ""), symptom}, map[checkid.ID][]checkid.ID{"b/cause": {"a/cause"}}},
+		{"Behind names it", []finding.Result{of("c/sign", "", "a/cause"), of("a/cause", ""), symptom}, map[checkid.ID][]checkid.ID{"a/cause": {"c/sign"}}},
+		{"Behind names another", []finding.Result{of("c/sign", "", "d/weak"), of("a/cause", ""), symptom}, map[checkid.ID][]checkid.ID{"a/cause": nil, "c/sign": nil}},
+		{"a likely cause before a certain sign", []finding.Result{of("c/sign", ""), of("d/weak", ""), symptom}, map[checkid.ID][]checkid.ID{"d/weak": {"c/sign"}}},
+		{"a possible one is none", []finding.Result{of("c/sign", ""), of("d/weak", finding.Possible), symptom}, map[checkid.ID][]checkid.ID{"c/sign": nil}},
+		{"a possible one before a possible one", []finding.Result{of("e/weaker", ""), of("d/weak", finding.Possible), symptom}, map[checkid.ID][]checkid.ID{"d/weak": {"e/weaker"}}},
+		{"advice before nothing", []finding.Result{of("c/sign", ""), of("d/weak", finding.Advice), symptom}, map[checkid.ID][]checkid.ID{"c/sign": nil, "d/weak": nil}},
+		{"advice before no advice", []finding.Result{of("e/weaker", finding.Advice), of("d/weak", finding.Advice), symptom}, map[checkid.ID][]checkid.ID{"e/weaker": nil, "d/weak": nil, "f/symptom": nil}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := map[checks.ID][]checks.ID{}
+			got := map[checkid.ID][]checkid.ID{}
 			for _, c := range Rank(list, tt.results, &snapshot.Snapshot{}).Causes {
 				got[c.Check] = nil
 				for _, h := range c.Hidden {
@@ -334,48 +336,48 @@ func TestOneIAMFaultOneName(t *testing.T) {
 	const user = "system:node:{{EC2PrivateDNSName}}"
 	tests := []struct {
 		name       string
-		cause      checks.ID
-		confidence checks.Confidence
+		cause      checkid.ID
+		confidence finding.Confidence
 		world      func() *snapshot.Snapshot
 		breakIt    func(*snapshot.Snapshot)
 	}{
-		{"no instance profile", "iam/profile-missing", checks.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) { w.Instance(s, w.Node).Profile = "" }},
-		{"profile without a role", "iam/profile-missing", checks.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) { s.Profiles[0].Roles = nil }},
-		{"role deleted", "iam/profile-missing", checks.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) {
+		{"no instance profile", "iam/profile-missing", finding.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) { w.Instance(s, w.Node).Profile = "" }},
+		{"profile without a role", "iam/profile-missing", finding.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) { s.Profiles[0].Roles = nil }},
+		{"role deleted", "iam/profile-missing", finding.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) {
 			s.Roles = nil
 			s.Lack(snapshot.Roles, w.NodeRole, snapshot.Failure{Source: snapshot.Roles, Code: "NoSuchEntity"})
 		}},
-		{"no trust in EC2", "iam/role-trust", checks.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) {
+		{"no trust in EC2", "iam/role-trust", finding.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) {
 			s.Roles[0].Trust = strings.Replace(w.EC2Trust, "ec2", "eks", 1)
 		}},
-		{"no ECR policy", "iam/role-policies", checks.Likely, w.PrivateWithNAT, withoutPolicy("AmazonEC2ContainerRegistryReadOnly")},
-		{"no CNI policy anywhere (karp1185)", "iam/role-policies", checks.Likely, w.PrivateWithNAT, withoutPolicy("AmazonEKS_CNI_Policy")},
-		{"aws-node's own role may nothing", "iam/cni-role-policies", checks.Certain, w.PrivateWithNAT, ownCNIRole("s3:*")},
-		{"no access entry (aioneks111)", "iam/access-missing", checks.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) { s.AccessEntries, s.Principals = nil, nil }},
-		{"no access entry in the mode API", "iam/access-missing", checks.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) {
+		{"no ECR policy", "iam/role-policies", finding.Likely, w.PrivateWithNAT, withoutPolicy("AmazonEC2ContainerRegistryReadOnly")},
+		{"no CNI policy anywhere (karp1185)", "iam/role-policies", finding.Likely, w.PrivateWithNAT, withoutPolicy("AmazonEKS_CNI_Policy")},
+		{"aws-node's own role may nothing", "iam/cni-role-policies", finding.Certain, w.PrivateWithNAT, ownCNIRole("s3:*")},
+		{"no access entry (aioneks111)", "iam/access-missing", finding.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) { s.AccessEntries, s.Principals = nil, nil }},
+		{"no access entry in the mode API", "iam/access-missing", finding.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) {
 			onlyMap(mapping(w.NodeRole, user, node...))(s)
 			s.Cluster.AuthMode = "API"
 		}},
-		{"dropped from aws-auth (eks2289)", "iam/access-missing", checks.Certain, w.PrivateWithNAT, onlyMap(mapping("arn:aws:iam::123456789012:role/other", user, node...))},
-		{"mapped without the nodes' group", "iam/access-missing", checks.Certain, w.PrivateWithNAT, onlyMap(mapping(w.NodeRole, user, "system:bootstrappers"))},
-		{"mapped by the instance profile", "iam/access-wrong-arn", checks.Certain, w.PrivateWithNAT, onlyMap(mapping(w.ProfileARN, user, node...))},
-		{"mapped with the path (roadmap926, eks893)", "iam/access-wrong-arn", checks.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) {
+		{"dropped from aws-auth (eks2289)", "iam/access-missing", finding.Certain, w.PrivateWithNAT, onlyMap(mapping("arn:aws:iam::123456789012:role/other", user, node...))},
+		{"mapped without the nodes' group", "iam/access-missing", finding.Certain, w.PrivateWithNAT, onlyMap(mapping(w.NodeRole, user, "system:bootstrappers"))},
+		{"mapped by the instance profile", "iam/access-wrong-arn", finding.Certain, w.PrivateWithNAT, onlyMap(mapping(w.ProfileARN, user, node...))},
+		{"mapped with the path (roadmap926, eks893)", "iam/access-wrong-arn", finding.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) {
 			const role = "arn:aws:iam::123456789012:role/foo/workers"
 			s.Roles[0].ARN, s.Profiles[0].Roles[0] = role, role
 			onlyMap(mapping(role, user, node...))(s)
 		}},
-		{"a STANDARD entry", "iam/access-wrong-type", checks.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) { s.AccessEntries[0].Type = "STANDARD" }},
-		{"a STANDARD entry before a good mapping", "iam/access-wrong-type", checks.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) {
+		{"a STANDARD entry", "iam/access-wrong-type", finding.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) { s.AccessEntries[0].Type = "STANDARD" }},
+		{"a STANDARD entry before a good mapping", "iam/access-wrong-type", finding.Certain, w.PrivateWithNAT, func(s *snapshot.Snapshot) {
 			s.AccessEntries[0].Type, s.AccessEntries[0].Username = "STANDARD", "workers"
 			s.AWSAuth = &snapshot.AWSAuth{MapRoles: mapping(w.NodeRole, user, node...)}
 		}},
-		{"mapped twice (ami610)", "iam/access-duplicate-mapping", checks.Likely, w.PrivateWithNAT, onlyMap(mapping(w.NodeRole, user, node...), mapping(w.NodeRole, "test", "system:masters"))},
-		{"mapped twice, the last one is nobody", "iam/access-duplicate-mapping", checks.Likely, w.PrivateWithNAT, onlyMap(mapping(w.NodeRole, user, node...), mapping(w.NodeRole, "test"))},
-		{"aws-auth is no list (roadmap1287)", "iam/aws-auth-invalid", checks.Certain, w.PrivateWithNAT, onlyMap("rolearn: x\n")},
-		{"aws-auth is no YAML (roadmap1287)", "iam/aws-auth-invalid", checks.Certain, w.PrivateWithNAT, onlyMap("- rolearn: x\n\tgroups: []\n")},
-		{"STS switched off (eksctl7931)", "iam/sts-region-deactivated", checks.Certain, w.PrivateWithNAT, consoleSays("RegionDisabledException: STS is not activated in this region")},
-		{"tokens refused (eksctl2558)", "iam/sts-endpoint", checks.Possible, w.PrivateWithNAT, consoleSays("Failed to list *v1.Service: Unauthorized")},
-		{"global STS in a closed VPC (cni647)", "iam/sts-endpoint", checks.Likely, w.EndpointsOnly, func(s *snapshot.Snapshot) {
+		{"mapped twice (ami610)", "iam/access-duplicate-mapping", finding.Likely, w.PrivateWithNAT, onlyMap(mapping(w.NodeRole, user, node...), mapping(w.NodeRole, "test", "system:masters"))},
+		{"mapped twice, the last one is nobody", "iam/access-duplicate-mapping", finding.Likely, w.PrivateWithNAT, onlyMap(mapping(w.NodeRole, user, node...), mapping(w.NodeRole, "test"))},
+		{"aws-auth is no list (roadmap1287)", "iam/aws-auth-invalid", finding.Certain, w.PrivateWithNAT, onlyMap("rolearn: x\n")},
+		{"aws-auth is no YAML (roadmap1287)", "iam/aws-auth-invalid", finding.Certain, w.PrivateWithNAT, onlyMap("- rolearn: x\n\tgroups: []\n")},
+		{"STS switched off (eksctl7931)", "iam/sts-region-deactivated", finding.Certain, w.PrivateWithNAT, consoleSays("RegionDisabledException: STS is not activated in this region")},
+		{"tokens refused (eksctl2558)", "iam/sts-endpoint", finding.Possible, w.PrivateWithNAT, consoleSays("Failed to list *v1.Service: Unauthorized")},
+		{"global STS in a closed VPC (cni647)", "iam/sts-endpoint", finding.Likely, w.EndpointsOnly, func(s *snapshot.Snapshot) {
 			ownCNIRole("ec2:*")(s)
 			s.CNI.Env["AWS_STS_REGIONAL_ENDPOINTS"] = "legacy"
 		}},
@@ -396,7 +398,7 @@ func TestOneIAMFaultOneName(t *testing.T) {
 			if len(d.Causes) != 1 {
 				t.Errorf("%d causes, the second %s, want one", len(d.Causes), line(d.Causes[1]))
 			}
-			if !slices.Equal(c.Instances, []string{w.Node}) || !slices.Equal(c.Nodegroups, []string{w.Nodegroup}) || !slices.Equal(c.Symptoms, []checks.ID{"node/not-registered"}) {
+			if !slices.Equal(c.Instances, []string{w.Node}) || !slices.Equal(c.Nodegroups, []string{w.Nodegroup}) || !slices.Equal(c.Symptoms, []checkid.ID{"node/not-registered"}) {
 				t.Errorf("instances %q of %q with %q, want %q of %q", c.Instances, c.Nodegroups, c.Symptoms, w.Node, w.Nodegroup)
 			}
 		})
@@ -412,7 +414,7 @@ func TestNewerCNIOnAnOldPolicy(t *testing.T) {
 	s.CNI.Image = "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.22.1-eksbuild.2"
 	s.Roles[1].Policies = append(s.Roles[1].Policies, snapshot.Policy{Name: "lock", Document: `{"Statement":{"Effect":"Deny","Action":"ec2:DescribeSecurityGroups","Resource":"*"}}`})
 	d := diagnosed(s)
-	if len(d.Causes) != 1 || d.Causes[0].Check != "iam/cni-role-policies" || !slices.Equal(d.Causes[0].Symptoms, []checks.ID{"node/not-ready"}) {
+	if len(d.Causes) != 1 || d.Causes[0].Check != "iam/cni-role-policies" || !slices.Equal(d.Causes[0].Symptoms, []checkid.ID{"node/not-ready"}) {
 		t.Errorf("causes %+v, want iam/cni-role-policies alone", d.Causes)
 	}
 }
@@ -423,11 +425,11 @@ func TestTwoIAMFaults(t *testing.T) {
 	w.Unjoin(s, w.Node)
 	noWayOut(s)
 	s.AccessEntries, s.Principals = nil, nil
-	var got []checks.ID
+	var got []checkid.ID
 	for _, c := range diagnosed(s).Causes {
 		got = append(got, c.Check)
 	}
-	if want := []checks.ID{"route/no-egress", "iam/access-missing"}; !slices.Equal(got, want) {
+	if want := []checkid.ID{"route/no-egress", "iam/access-missing"}; !slices.Equal(got, want) {
 		t.Errorf("causes %q, want %q", got, want)
 	}
 }
@@ -470,16 +472,16 @@ func TestFailedLaunches(t *testing.T) {
 		}},
 		{"the text names a full subnet, and it has no free address", list{joined, full, refused(fullText)}, said{
 			Causes:       []string{"launch/subnet-full " + w.Private},
-			Contributing: []checks.ID{"ip/subnet-exhausted"},
+			Contributing: []checkid.ID{"ip/subnet-exhausted"},
 		}},
 		{"the same, and one of its nodes is not Ready", list{unready, full, refused(fullText)}, said{
 			Causes:       []string{"launch/subnet-full " + w.Private},
-			Contributing: []checks.ID{"ip/subnet-exhausted"},
-			Symptoms:     []checks.ID{"node/not-ready"},
+			Contributing: []checkid.ID{"ip/subnet-exhausted"},
+			Symptoms:     []checkid.ID{"node/not-ready"},
 		}},
 		{"the text names a full subnet, and a few addresses are free again", list{joined, tight, refused(fullText)}, said{
 			Causes:       []string{"launch/subnet-full " + w.Private},
-			Contributing: []checks.ID{"ip/subnet-exhausted"},
+			Contributing: []checkid.ID{"ip/subnet-exhausted"},
 		}},
 		{"no launch has failed: a subnet that is merely empty", list{joined, full}, said{
 			Causes: []string{"ip/subnet-exhausted " + w.Private},
@@ -528,7 +530,7 @@ func TestContributorGivesItsFacts(t *testing.T) {
 		breakIt(s)
 	}
 	c := diagnosed(s).Causes[0]
-	if !slices.ContainsFunc(c.Evidence, func(e checks.Evidence) bool { return e.What == "Addresses of "+w.Private }) {
+	if !slices.ContainsFunc(c.Evidence, func(e finding.Evidence) bool { return e.What == "Addresses of "+w.Private }) {
 		t.Errorf("no arithmetic in %v", c.Evidence)
 	}
 	if !slices.Equal(c.Instances, []string{w.Node}) || !slices.Equal(c.Nodegroups, []string{w.Nodegroup}) {
@@ -544,7 +546,7 @@ func TestContributorGivesItsFacts(t *testing.T) {
 // Every class of failed launches is named first and alone among the certain
 // ones.
 func TestEveryFailedLaunchIsNamedAlone(t *testing.T) {
-	texts := map[checks.ID]string{
+	texts := map[checkid.ID]string{
 		"launch/insufficient-capacity": "We currently do not have sufficient m5.large capacity in the Availability Zone you requested (us-west-2a). Launching EC2 instance failed.",
 		"launch/capacity-reservation":  "The requested reservation does not have sufficient compatible and available capacity for this request.",
 		"launch/placement":             "InsufficientInstanceCapacity: We currently do not have sufficient capacity to launch all of the additional requested instances into Placement Group 'hpc'.",
@@ -570,13 +572,13 @@ func TestEveryFailedLaunchIsNamedAlone(t *testing.T) {
 	for want, text := range texts {
 		s := w.PrivateWithNAT()
 		refused(text)(s)
-		var certain []checks.ID
+		var certain []checkid.ID
 		for _, c := range diagnosed(s).Causes {
-			if c.Confidence == checks.Certain {
+			if c.Confidence == finding.Certain {
 				certain = append(certain, c.Check)
 			}
 		}
-		if !slices.Equal(certain, []checks.ID{want}) {
+		if !slices.Equal(certain, []checkid.ID{want}) {
 			t.Errorf("%q: causes %v, want %s alone", text, certain, want)
 		}
 	}
@@ -632,7 +634,7 @@ func TestLeakExplainsTheShortage(t *testing.T) {
 		exhausted = "ip/subnet-exhausted " + w.Private
 	)
 	type list = []func(*snapshot.Snapshot)
-	behind := func(ids ...checks.ID) (all []diagnosis.Hidden) {
+	behind := func(ids ...checkid.ID) (all []diagnosis.Hidden) {
 		for _, id := range ids {
 			all = append(all, diagnosis.Hidden{Check: id, Because: "ip/leaked-interfaces"})
 		}
@@ -644,33 +646,33 @@ func TestLeakExplainsTheShortage(t *testing.T) {
 		want   said
 	}{
 		{"the subnet is empty", list{full, unready, aLeak(6)}, said{
-			Causes: []string{leaked}, Hidden: behind("ip/subnet-exhausted"), Symptoms: []checks.ID{"node/not-ready"},
+			Causes: []string{leaked}, Hidden: behind("ip/subnet-exhausted"), Symptoms: []checkid.ID{"node/not-ready"},
 		}},
 		{"the network plugin finds no address", list{full, pluginDown, aLeak(6)}, said{
-			Causes: []string{leaked}, Hidden: behind("node/cni-not-ready", "ip/subnet-exhausted"), Symptoms: []checks.ID{"node/not-ready"},
+			Causes: []string{leaked}, Hidden: behind("node/cni-not-ready", "ip/subnet-exhausted"), Symptoms: []checkid.ID{"node/not-ready"},
 		}},
 		{"launches are refused", list{full, unready, aLeak(6), aRefusal, wants(3)}, said{
-			Causes: []string{leaked}, Hidden: behind("launch/subnet-full", "ip/subnet-exhausted"), Symptoms: []checks.ID{"node/not-ready"},
+			Causes: []string{leaked}, Hidden: behind("launch/subnet-full", "ip/subnet-exhausted"), Symptoms: []checkid.ID{"node/not-ready"},
 		}},
 		{"a few are free, and not enough for a node", list{tight, unready, aLeak(1)}, said{
-			Causes: []string{leaked}, Hidden: behind("ip/subnet-exhausted"), Symptoms: []checks.ID{"node/not-ready"},
+			Causes: []string{leaked}, Hidden: behind("ip/subnet-exhausted"), Symptoms: []checkid.ID{"node/not-ready"},
 		}},
 		{"a small leak in a subnet that is too small", list{full, unready, aLeak(1), func(s *snapshot.Snapshot) { s.Idle[0].PrivateIPs = s.Idle[0].PrivateIPs[:3] }}, said{
-			Causes: []string{exhausted, leaked}, Symptoms: []checks.ID{"node/not-ready"}, // the leak is advice
+			Causes: []string{exhausted, leaked}, Symptoms: []checkid.ID{"node/not-ready"}, // the leak is advice
 		}},
 		{"a leak that cures one node, and thirty are refused", list{full, unready, aLeak(1), aRefusal, wants(30)}, said{
-			Causes: []string{leaked, "launch/subnet-full " + w.Private}, Hidden: behind("ip/subnet-exhausted"), Symptoms: []checks.ID{"node/not-ready"},
+			Causes: []string{leaked, "launch/subnet-full " + w.Private}, Hidden: behind("ip/subnet-exhausted"), Symptoms: []checkid.ID{"node/not-ready"},
 		}},
 		{"a burst of far more than the leak", list{aBurst, unready, aLeak(1)}, said{
-			Causes: []string{"spot/burst-exceeds-subnet " + w.Private, leaked}, Hidden: []diagnosis.Hidden{{Check: "ip/subnet-exhausted", Because: "spot/burst-exceeds-subnet"}}, Symptoms: []checks.ID{"node/not-ready"},
+			Causes: []string{"spot/burst-exceeds-subnet " + w.Private, leaked}, Hidden: []diagnosis.Hidden{{Check: "ip/subnet-exhausted", Because: "spot/burst-exceeds-subnet"}}, Symptoms: []checkid.ID{"node/not-ready"},
 		}},
 		{"a burst that had fit without the leak", list{aBurst, unready, aLeak(24)}, said{
-			Causes: []string{leaked}, Hidden: behind("ip/subnet-exhausted", "spot/burst-exceeds-subnet"), Symptoms: []checks.ID{"node/not-ready"},
+			Causes: []string{leaked}, Hidden: behind("ip/subnet-exhausted", "spot/burst-exceeds-subnet"), Symptoms: []checkid.ID{"node/not-ready"},
 		}},
 		{"much is leaked and nothing short", list{aLeak(6)}, said{Causes: []string{leaked}, Symptoms: nil}},
 		{"little is leaked and nothing short", list{aLeak(1)}, said{Causes: []string{leaked}}}, // advice
 		{"why it leaks", list{full, unready, aLeak(6), uncleaned}, said{
-			Causes: []string{leaked}, Contributing: []checks.ID{"ip/leak-cause"}, Hidden: behind("ip/subnet-exhausted"), Symptoms: []checks.ID{"node/not-ready"},
+			Causes: []string{leaked}, Contributing: []checkid.ID{"ip/leak-cause"}, Hidden: behind("ip/subnet-exhausted"), Symptoms: []checkid.ID{"node/not-ready"},
 		}},
 	}
 	for _, tt := range tests {
@@ -693,7 +695,7 @@ func TestLeakExplainsTheShortage(t *testing.T) {
 // A leak that is large is reported although no node suffers yet; one that is little
 // is not.
 func TestLeakIsToldByItsSize(t *testing.T) {
-	for n, want := range map[int]checks.Confidence{1: checks.Advice, 6: checks.Likely} {
+	for n, want := range map[int]finding.Confidence{1: finding.Advice, 6: finding.Likely} {
 		s := w.PrivateWithNAT()
 		w.Subnet(s, w.Private).Free = 100
 		aLeak(n)(s)
@@ -758,7 +760,7 @@ func TestMachineFaultsHaveOneName(t *testing.T) {
 	)
 	tests := []struct {
 		name     string
-		cause    checks.ID
+		cause    checkid.ID
 		resource string
 		breakIt  func(*snapshot.Snapshot)
 		alone    bool
@@ -799,7 +801,7 @@ func TestMachineFaultsHaveOneName(t *testing.T) {
 			d := diagnosed(s)
 			var certain []string
 			for _, c := range d.Causes {
-				if c.Confidence == checks.Certain {
+				if c.Confidence == finding.Certain {
 					certain = append(certain, string(c.Check)+" "+c.Resource)
 				}
 			}
@@ -813,7 +815,7 @@ func TestMachineFaultsHaveOneName(t *testing.T) {
 	}
 }
 
-func ofNode(id checks.ID) bool { return strings.HasPrefix(string(id), "node/") }
+func ofNode(id checkid.ID) bool { return strings.HasPrefix(string(id), "node/") }
 
 // A fault of the network is the cause, and what the machine says of it is not.
 func TestTheConsoleIsHiddenByItsCause(t *testing.T) {
@@ -846,7 +848,7 @@ func TestAddonWithoutNodesIsASymptom(t *testing.T) {
 	w.Unjoin(s, w.Node)
 	degraded(s)
 	for _, c := range diagnosed(s).Causes {
-		if c.Confidence != checks.Symptom {
+		if c.Confidence != finding.Symptom {
 			t.Errorf("%s, want only symptoms: nothing explains them", line(c))
 		}
 	}
@@ -855,7 +857,7 @@ func TestAddonWithoutNodesIsASymptom(t *testing.T) {
 // What is likely only explains a node that failed; Ready nodes make it advice.
 func TestLikelyMachineFaults(t *testing.T) {
 	for name, tt := range map[string]struct {
-		cause   checks.ID
+		cause   checkid.ID
 		breakIt func(*snapshot.Snapshot)
 	}{
 		"impaired": {"instance/status-check", func(s *snapshot.Snapshot) { s.Statuses[0].System = "impaired" }},
@@ -876,14 +878,14 @@ func TestLikelyMachineFaults(t *testing.T) {
 		w.Unjoin(s, w.Node)
 		tt.breakIt(s)
 		d := diagnosed(s)
-		if len(d.Causes) != 1 || d.Causes[0].Check != tt.cause || d.Causes[0].Confidence != checks.Likely || len(d.Causes[0].Symptoms) != 1 {
+		if len(d.Causes) != 1 || d.Causes[0].Check != tt.cause || d.Causes[0].Confidence != finding.Likely || len(d.Causes[0].Symptoms) != 1 {
 			t.Errorf("%s: %+v, want one likely cause %s with the symptom", name, short(d), tt.cause)
 		}
 	}
 	// A Ready node's certificate that waits is advice.
 	s := w.PrivateWithNAT()
 	s.CSRs = []snapshot.CSR{{Name: "csr-1", Signer: "kubernetes.io/kubelet-serving", Username: "test", Created: s.Time.Add(-time.Hour)}}
-	if d := diagnosed(s); len(d.Causes) != 1 || d.Causes[0].Check != "node/csr-pending" || d.Causes[0].Confidence != checks.Advice {
+	if d := diagnosed(s); len(d.Causes) != 1 || d.Causes[0].Check != "node/csr-pending" || d.Causes[0].Confidence != finding.Advice {
 		t.Errorf("a pending certificate: %+v, want advice", short(d))
 	}
 }
@@ -903,23 +905,23 @@ func TestNodegroupIssuesHaveOneName(t *testing.T) {
 	const spot = "Max spot instance count exceeded. Launching EC2 instance failed."
 	unjoined := func(s *snapshot.Snapshot) { w.Unjoin(s, w.Node) }
 	type list = []func(*snapshot.Snapshot)
-	health := []checks.ID{"nodegroup/health", "nodegroup/status"}
+	health := []checkid.ID{"nodegroup/health", "nodegroup/status"}
 	tests := []struct {
 		name   string
 		faults list
 		want   []string
-		signs  []checks.ID // of the first
+		signs  []checkid.ID // of the first
 	}{
 		{"instances without a route to the internet", list{unjoined, noWayOut, degraded("DEGRADED", "NodeCreationFailure", w.Node)}, []string{"route/no-egress"}, append(slices.Clone(health), "node/not-registered")},
-		{"nothing else explains the instances", list{unjoined, degraded("CREATE_FAILED", "NodeCreationFailure", w.Node)}, []string{"nodegroup/health", "node/not-registered"}, []checks.ID{"nodegroup/status"}},
+		{"nothing else explains the instances", list{unjoined, degraded("CREATE_FAILED", "NodeCreationFailure", w.Node)}, []string{"nodegroup/health", "node/not-registered"}, []checkid.ID{"nodegroup/status"}},
 		{"the launch itself fails", list{unjoined, refused(spot), degraded("DEGRADED", "NodeCreationFailure", "DUMMY_7f1c")}, []string{"launch/spot-limit", "node/not-registered"}, health},
 		{"Auto Scaling cannot launch", list{unjoined, refused(spot), degraded("DEGRADED", "AsgInstanceLaunchFailures", "eks-workers")}, []string{"launch/spot-limit", "node/not-registered"}, health},
 		{"a quota, which the group's activity names too", list{unjoined, refused("VcpuLimitExceeded"), degraded("DEGRADED", "InstanceLimitExceeded")}, []string{"launch/vcpu-limit", "node/not-registered"}, health},
 		{"a quota, and the group's activities are old", list{unjoined, degraded("DEGRADED", "InstanceLimitExceeded")}, []string{"nodegroup/health", "node/not-registered"}, nil},
 		{"no addresses, and the subnet has none", list{full, unjoined, degraded("DEGRADED", "InsufficientFreeAddresses")}, []string{"ip/subnet-exhausted", "node/not-registered"}, health},
-		{"one fault under two names", list{unjoined, func(s *snapshot.Snapshot) { s.AccessEntries, s.Principals = nil, nil }, degraded("DEGRADED", "AccessDenied")}, []string{"iam/access-missing"}, []checks.ID{"node/not-registered"}},
-		{"two faults", list{unjoined, noWayOut, degraded("DEGRADED", "AccessDenied")}, []string{"route/no-egress", "nodegroup/health"}, []checks.ID{"node/not-registered"}},
-		{"a status alone", list{unjoined, noWayOut, func(s *snapshot.Snapshot) { s.Nodegroups[0].Status = "DELETE_FAILED" }}, []string{"route/no-egress", "nodegroup/status"}, []checks.ID{"node/not-registered"}},
+		{"one fault under two names", list{unjoined, func(s *snapshot.Snapshot) { s.AccessEntries, s.Principals = nil, nil }, degraded("DEGRADED", "AccessDenied")}, []string{"iam/access-missing"}, []checkid.ID{"node/not-registered"}},
+		{"two faults", list{unjoined, noWayOut, degraded("DEGRADED", "AccessDenied")}, []string{"route/no-egress", "nodegroup/health"}, []checkid.ID{"node/not-registered"}},
+		{"a status alone", list{unjoined, noWayOut, func(s *snapshot.Snapshot) { s.Nodegroups[0].Status = "DELETE_FAILED" }}, []string{"route/no-egress", "nodegroup/status"}, []checkid.ID{"node/not-registered"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -931,7 +933,7 @@ func TestNodegroupIssuesHaveOneName(t *testing.T) {
 			d := diagnosed(s)
 			var got []string
 			for _, c := range d.Causes {
-				if c.Confidence != checks.Advice {
+				if c.Confidence != finding.Advice {
 					got = append(got, string(c.Check))
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -83,7 +84,7 @@ func TestJudgeByProvenance(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
 			for _, c := range Judge(checks.OfLaunches(), test.world).Causes {
-				if c.Confidence == checks.Advice {
+				if c.Confidence == finding.Advice {
 					continue
 				}
 				line := fmt.Sprintf("%s %s", c.Check, c.Confidence)
@@ -140,7 +141,7 @@ func TestManyUnownedAreOneCause(t *testing.T) {
 	}
 	var causes []diagnosis.Cause
 	for _, c := range Judge(checks.OfLaunches(), s).Causes {
-		if c.Confidence != checks.Advice {
+		if c.Confidence != finding.Advice {
 			causes = append(causes, c)
 		}
 	}

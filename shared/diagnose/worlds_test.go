@@ -12,7 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/snapshot"
 	w "rollcall/shared/snapshot/snapshottest"
@@ -21,7 +23,7 @@ import (
 
 func diagnosed(s *snapshot.Snapshot) diagnosis.Diagnosis {
 	// What only sees ahead explains no launch: subnet-watch judges it by itself.
-	all := slices.DeleteFunc(checks.All(), func(c checks.Check) bool { return c.Predictive && !strings.Contains(string(c.ID), "leak") })
+	all := slices.DeleteFunc(checks.All(), func(c check.Check) bool { return c.Predictive && !strings.Contains(string(c.ID), "leak") })
 	return Rank(all, check.Eval(all, s), s)
 }
 
@@ -29,7 +31,7 @@ func diagnosed(s *snapshot.Snapshot) diagnosis.Diagnosis {
 // that must be named, first and alone among the certain ones.
 func faults() []struct {
 	name  string
-	cause checks.ID
+	cause checkid.ID
 	world func() *snapshot.Snapshot
 } {
 	blackhole := func(r snapshot.Route) snapshot.Route { r.State = "blackhole"; return r }
@@ -43,7 +45,7 @@ func faults() []struct {
 	toNAT := w.To("0.0.0.0/0", snapshot.ToNATGateway, w.NAT)
 	return []struct {
 		name  string
-		cause checks.ID
+		cause checkid.ID
 		world func() *snapshot.Snapshot
 	}{
 		{"only the local row", "route/no-egress", routes(w.PrivateRTB, w.Local())},
@@ -157,14 +159,14 @@ func TestOneFaultOneName(t *testing.T) {
 				// but its pods, the network plugin's included, get nothing.
 				s.Nodes = []snapshot.Node{{Name: "n", Instance: w.Node, Ready: snapshot.Condition{Status: "False"}}}
 			}
-			var certain []checks.ID
+			var certain []checkid.ID
 			d := diagnosed(s)
 			for _, c := range d.Causes {
-				if c.Confidence == checks.Certain {
+				if c.Confidence == finding.Certain {
 					certain = append(certain, c.Check)
 				}
 			}
-			if len(d.Causes) != 1 || !slices.Equal(certain, []checks.ID{tt.cause}) {
+			if len(d.Causes) != 1 || !slices.Equal(certain, []checkid.ID{tt.cause}) {
 				t.Errorf("certain causes %q of %d causes, want only %q", certain, len(d.Causes), tt.cause)
 				return
 			}
@@ -277,8 +279,8 @@ func BenchmarkDiagnose(b *testing.B) {
 type said struct {
 	Causes       []string // "check resource", in their order
 	Hidden       []diagnosis.Hidden
-	Contributing []checks.ID
-	Symptoms     []checks.ID
+	Contributing []checkid.ID
+	Symptoms     []checkid.ID
 }
 
 func short(d diagnosis.Diagnosis) said {
@@ -351,29 +353,29 @@ func TestTwoFaults(t *testing.T) {
 	}{
 		{"full subnet and no route to the internet, not registered", list{full, noWayOut}, said{
 			Causes:   []string{none, "ip/subnet-exhausted " + w.Private},
-			Symptoms: []checks.ID{"node/not-registered"},
+			Symptoms: []checkid.ID{"node/not-registered"},
 		}},
 		{"full subnet and no route to the internet, registered", list{full, noWayOut, unready}, said{
 			Causes:   []string{none, "ip/subnet-exhausted " + w.Private},
-			Symptoms: []checks.ID{"node/not-ready"},
+			Symptoms: []checkid.ID{"node/not-ready"},
 		}},
 		{"tight subnet and no route to the internet", list{tight, noWayOut}, said{
 			// Advice: it keeps no node from joining.
 			Causes:   []string{none, "ip/subnet-exhausted " + w.Private},
-			Symptoms: []checks.ID{"node/not-registered"},
+			Symptoms: []checkid.ID{"node/not-registered"},
 		}},
 		{"tight subnet and no route to the internet, registered", list{tight, noWayOut, unready}, said{
 			Causes:       []string{none},
-			Contributing: []checks.ID{"ip/subnet-exhausted"},
-			Symptoms:     []checks.ID{"node/not-ready"},
+			Contributing: []checkid.ID{"ip/subnet-exhausted"},
+			Symptoms:     []checkid.ID{"node/not-ready"},
 		}},
 		{"full subnet, registered and not ready", list{full, unready}, said{
 			Causes:   []string{"ip/subnet-exhausted " + w.Private},
-			Symptoms: []checks.ID{"node/not-ready"},
+			Symptoms: []checkid.ID{"node/not-ready"},
 		}},
 		{"tight subnet, registered and not ready", list{tight, unready}, said{
 			Causes:   []string{"ip/subnet-exhausted " + w.Private},
-			Symptoms: []checks.ID{"node/not-ready"},
+			Symptoms: []checkid.ID{"node/not-ready"},
 		}},
 		{"reclaimed in a subnet without a route to the internet", list{noWayOut, reclaimed}, said{
 			// What EC2 takes back flags no node, and hides nothing of the subnet.
@@ -381,7 +383,7 @@ func TestTwoFaults(t *testing.T) {
 		}},
 		{"one reclaimed, one waiting in a subnet without a route to the internet", list{noWayOut, reclaimed, another}, said{
 			Causes:   []string{none, "spot/reclaimed-before-join " + w.Nodegroup},
-			Symptoms: []checks.ID{"node/not-registered"},
+			Symptoms: []checkid.ID{"node/not-registered"},
 		}},
 		{"reclaimed in a full subnet", list{full, reclaimed}, said{
 			Causes: []string{"ip/subnet-exhausted " + w.Private, "spot/reclaimed-before-join " + w.Nodegroup},
@@ -389,15 +391,15 @@ func TestTwoFaults(t *testing.T) {
 		{"blackhole in a VPC with one endpoint", list{hole, endpointFor("ec2")}, said{
 			// The way out is there and broken: not private by design.
 			Causes:   []string{"route/blackhole " + w.PrivateRTB},
-			Symptoms: []checks.ID{"node/not-registered"},
+			Symptoms: []checkid.ID{"node/not-registered"},
 		}},
 		{"no route to the internet in a VPC with one endpoint", list{noWayOut, endpointFor("ec2")}, said{
 			Causes:   []string{"endpoint/missing " + w.VPC},
-			Symptoms: []checks.ID{"node/not-registered"},
+			Symptoms: []checkid.ID{"node/not-registered"},
 		}},
 		{"failed NAT gateway whose subnet has no route to the internet either", list{natFailed, natStuck}, said{
 			Causes:   []string{"route/nat-unusable " + w.NAT},
-			Symptoms: []checks.ID{"node/not-registered"},
+			Symptoms: []checkid.ID{"node/not-registered"},
 		}},
 		{"no route to the internet, in an IPv6 cluster without a route to the internet over IPv6 either", list{noWayOut, func(s *snapshot.Snapshot) {
 			s.Cluster.IPv6, s.CNI.Env["ENABLE_IPv6"], s.CNI.Env["ENABLE_PREFIX_DELEGATION"] = true, "true", "true"
@@ -406,26 +408,26 @@ func TestTwoFaults(t *testing.T) {
 			Causes: []string{none},
 			Hidden: []diagnosis.Hidden{{Check: "route/ipv6-no-egress", Because: "route/no-egress"}},
 			// The role lacks what the network plugin needs for IPv6.
-			Contributing: []checks.ID{"iam/role-policies"},
-			Symptoms:     []checks.ID{"node/not-registered"},
+			Contributing: []checkid.ID{"iam/role-policies"},
+			Symptoms:     []checkid.ID{"node/not-registered"},
 		}},
 		{"no route to the internet, and the public endpoint admits others only", list{noWayOut, func(s *snapshot.Snapshot) {
 			s.Cluster.PublicAccessCIDRs = []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}
-		}}, said{Causes: []string{none}, Symptoms: []checks.ID{"node/not-registered"}}},
+		}}, said{Causes: []string{none}, Symptoms: []checkid.ID{"node/not-registered"}}},
 		{"default route into a peering connection, in a VPC with one endpoint", list{func(s *snapshot.Snapshot) {
 			w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{w.Local(), w.To("0.0.0.0/0", snapshot.ToPeering, "pcx-0a")}
 		}, endpointFor("ec2")}, said{
 			Causes:   []string{none},
 			Hidden:   []diagnosis.Hidden{{Check: "endpoint/missing", Because: "route/no-egress"}},
-			Symptoms: []checks.ID{"node/not-registered"},
+			Symptoms: []checkid.ID{"node/not-registered"},
 		}},
 		{"stuck NAT gateway and a full subnet", list{natStuck, full}, said{
 			Causes:   []string{"route/nat-no-internet " + w.NAT, "ip/subnet-exhausted " + w.Private},
-			Symptoms: []checks.ID{"node/not-registered"},
+			Symptoms: []checkid.ID{"node/not-registered"},
 		}},
 		{"failed NAT gateway, registered and not ready", list{natFailed, unready}, said{
 			Causes:   []string{"route/nat-unusable " + w.NAT},
-			Symptoms: []checks.ID{"node/not-ready"},
+			Symptoms: []checkid.ID{"node/not-ready"},
 		}},
 		{"blackhole in one subnet, a full other one", list{hole, func(s *snapshot.Snapshot) {
 			s.Subnets = append(s.Subnets, snapshot.Subnet{ID: "subnet-0z", VPC: w.VPC, Zone: "us-west-2b", CIDR: netip.MustParsePrefix("10.42.64.0/19")})
@@ -435,7 +437,7 @@ func TestTwoFaults(t *testing.T) {
 		}}, said{
 			// The other subnet's gateway is in another zone: advice.
 			Causes:   []string{"route/blackhole " + w.PrivateRTB, "ip/subnet-exhausted subnet-0z", "route/cross-zone-nat rtb-0z"},
-			Symptoms: []checks.ID{"node/not-registered", "node/not-ready"},
+			Symptoms: []checkid.ID{"node/not-registered", "node/not-ready"},
 		}},
 	}
 	for _, tt := range tests {
@@ -478,7 +480,7 @@ func TestOneFaultOfAStartHasOneName(t *testing.T) {
 	}
 	tests := []struct {
 		name  string
-		cause checks.ID
+		cause checkid.ID
 		fault func(*snapshot.Snapshot)
 	}{
 		{"cluster name", "instance/user-data", replace("name: prod", "name: staging")},
@@ -503,16 +505,16 @@ func TestOneFaultOfAStartHasOneName(t *testing.T) {
 			w.Unjoin(s, w.Node)
 			tt.fault(s)
 			d := diagnosed(s)
-			var certain []checks.ID
+			var certain []checkid.ID
 			for _, c := range d.Causes {
-				if c.Confidence == checks.Certain {
+				if c.Confidence == finding.Certain {
 					certain = append(certain, c.Check)
 				}
 			}
-			if !slices.Equal(certain, []checks.ID{tt.cause}) || d.Causes[0].Check != tt.cause {
+			if !slices.Equal(certain, []checkid.ID{tt.cause}) || d.Causes[0].Check != tt.cause {
 				t.Fatalf("causes %v, want only %s certain", short(d).Causes, tt.cause)
 			}
-			if c := d.Causes[0]; !slices.Equal(c.Instances, []string{w.Node}) || !slices.Equal(c.Symptoms, []checks.ID{"node/not-registered"}) {
+			if c := d.Causes[0]; !slices.Equal(c.Instances, []string{w.Node}) || !slices.Equal(c.Symptoms, []checkid.ID{"node/not-registered"}) {
 				t.Errorf("instances %q, symptoms %q", c.Instances, c.Symptoms)
 			}
 		})
@@ -533,7 +535,7 @@ func TestStartContributesToCertainCauses(t *testing.T) {
 	if len(got.Causes) == 0 || got.Causes[0] != "route/no-egress "+w.PrivateRTB {
 		t.Fatalf("causes %q, want route/no-egress first", got.Causes)
 	}
-	for _, id := range []checks.ID{"instance/imds", "instance/foreign-security-groups"} {
+	for _, id := range []checkid.ID{"instance/imds", "instance/foreign-security-groups"} {
 		if !slices.Contains(got.Contributing, id) {
 			t.Errorf("contributing %q, want %s among them", got.Contributing, id)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
@@ -70,7 +71,7 @@ func TestHealthyZones(t *testing.T) {
 	} {
 		d := Rank(checks.OfZones(), check.Eval(checks.OfZones(), w.Snapshot), w.Snapshot)
 		for _, c := range d.Causes {
-			if c.Confidence != checks.Advice {
+			if c.Confidence != finding.Advice {
 				t.Errorf("%s: %s (%s) of %s: %s", name, c.Check, c.Confidence, c.Resource, c.Title)
 			}
 		}
@@ -112,7 +113,7 @@ func TestBrokenZones(t *testing.T) {
 		d := Rank(checks.OfZones(), check.Eval(checks.OfZones(), s), s)
 		var got []string
 		for _, c := range d.Causes {
-			if c.Confidence != checks.Advice {
+			if c.Confidence != finding.Advice {
 				got = append(got, fmt.Sprintf("%s %s %s", c.Check, c.Confidence, c.Resource))
 			}
 		}

@@ -32,7 +32,7 @@ import (
 	"rollcall/shared/arczonalshift"
 	"rollcall/shared/backoff"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/cloudwatchlogs"
 	"rollcall/shared/config"
 	"rollcall/shared/gather/ec2api"
@@ -281,7 +281,7 @@ func (r *Reader) readAll(ctx context.Context, v source.View, list []source.Sourc
 // addresses need, what launches into them, and how aws-node takes addresses.
 // That no instance is among it keeps the look small: what is in use is counted
 // by the interfaces.
-func AddressSources(list []checks.Check) []snapshot.Source {
+func AddressSources(list []check.Check) []snapshot.Source {
 	return union(list, snapshot.Clusters, snapshot.Groups, snapshot.Nodegroups, snapshot.LaunchTemplates, snapshot.Subnets, snapshot.InstanceTypes,
 		snapshot.AWSNode, snapshot.ENIConfigsOf, snapshot.CIDRsKept, snapshot.Usage, snapshot.Unattached, snapshot.CreatorsOf)
 }

@@ -31,6 +31,7 @@ import (
 	"rollcall/shared/backoff"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/cloudwatchlogs"
 	"rollcall/shared/config"
 	"rollcall/shared/gather/gathertest"
@@ -173,8 +174,8 @@ func TestFailedSourceMakesUnknown(t *testing.T) {
 				}
 			}
 			for _, result := range check.Eval(checks.All(), s) {
-				i := slices.IndexFunc(checks.All(), func(c checks.Check) bool { return c.ID == result.Check })
-				if slices.Contains(checks.All()[i].Needs, broken) && result.Outcome != checks.Unknown {
+				i := slices.IndexFunc(checks.All(), func(c check.Check) bool { return c.ID == result.Check })
+				if slices.Contains(checks.All()[i].Needs, broken) && result.Outcome != finding.Unknown {
 					t.Errorf("%s %s: %s is %s", call, test.code, result.Check, result.Outcome)
 				}
 			}

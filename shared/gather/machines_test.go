@@ -19,7 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	gatherec2 "rollcall/shared/gather/ec2"
 	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/gather/source"
@@ -975,7 +975,7 @@ func TestReadsAreNarrow(t *testing.T) {
 // TestSourcesBringWhatTheyNeed holds that a check that needs a source gets
 // those, and their permissions, without which it cannot be read.
 func TestSourcesBringWhatTheyNeed(t *testing.T) {
-	got := JoinSources([]checks.Check{{Needs: []snapshot.Source{snapshot.DHCP, snapshot.Roles}}})
+	got := JoinSources([]check.Check{{Needs: []snapshot.Source{snapshot.DHCP, snapshot.Roles}}})
 	for _, want := range []snapshot.Source{snapshot.DHCP, snapshot.VPCs, snapshot.Roles, snapshot.Profiles, snapshot.Nodes} {
 		if !slices.Contains(got, want) {
 			t.Errorf("sources %q lack %q", got, want)
@@ -983,7 +983,7 @@ func TestSourcesBringWhatTheyNeed(t *testing.T) {
 	}
 	// What another source would only add to is left to those who ask for it:
 	// a function may have no rights in the cluster.
-	if got := LaunchSources([]checks.Check{{Needs: []snapshot.Source{snapshot.UserDataOf, snapshot.Consoles}}}); slices.ContainsFunc(got, func(s snapshot.Source) bool { return known(s).OfKubernetes() }) {
+	if got := LaunchSources([]check.Check{{Needs: []snapshot.Source{snapshot.UserDataOf, snapshot.Consoles}}}); slices.ContainsFunc(got, func(s snapshot.Source) bool { return known(s).OfKubernetes() }) {
 		t.Errorf("sources %q read Kubernetes, which nobody asked for", got)
 	}
 }

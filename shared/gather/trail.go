@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/cloudtrail"
 	gatherasg "rollcall/shared/gather/autoscaling"
 	gatherec2 "rollcall/shared/gather/ec2"
@@ -304,7 +304,7 @@ func (r *Reader) InterfacesWith(ctx context.Context, groups []string) ([]snapsho
 // what tells whose instance it is. Nothing of it is Kubernetes': who looks at
 // launches has no access to clusters, and so to no NodeClass. Nor has a launch written a
 // console yet, or an image that EC2 lists no more.
-func LaunchSources(list []checks.Check) []snapshot.Source {
+func LaunchSources(list []check.Check) []snapshot.Source {
 	left := map[snapshot.Source]bool{snapshot.Consoles: true, snapshot.LaunchedImagesOf: true, snapshot.ClassAccess: true}
 	for _, s := range catalogue() {
 		left[s.Name] = left[s.Name] || s.OfKubernetes()
@@ -314,11 +314,11 @@ func LaunchSources(list []checks.Check) []snapshot.Source {
 }
 
 // JoinSources is what a roll call reads: what its checks need, and the nodes.
-func JoinSources(list []checks.Check) []snapshot.Source {
+func JoinSources(list []check.Check) []snapshot.Source {
 	return union(list, snapshot.Instances, snapshot.Clusters, snapshot.Groups, snapshot.Activities, snapshot.Nodegroups, snapshot.UserDataOf, snapshot.Nodes)
 }
 
-func union(list []checks.Check, more ...snapshot.Source) []snapshot.Source {
+func union(list []check.Check, more ...snapshot.Source) []snapshot.Source {
 	set := map[snapshot.Source]bool{}
 	for _, s := range more {
 		set[s] = true
@@ -337,7 +337,7 @@ func union(list []checks.Check, more ...snapshot.Source) []snapshot.Source {
 // PoolSources is what a report on Spot reads: what the checks of pools need,
 // the subnets and the types that launches take addresses of, and how aws-node
 // takes them.
-func PoolSources(list []checks.Check) []snapshot.Source {
+func PoolSources(list []check.Check) []snapshot.Source {
 	return union(list, snapshot.Clusters, snapshot.Groups, snapshot.Subnets, snapshot.InstanceTypes, snapshot.AWSNode)
 }
 
@@ -566,7 +566,7 @@ func (r *Reader) UserData(ctx context.Context, instances []snapshot.Instance) ([
 
 // ZoneSources is what a look at the zones reads: what the checks of zones need
 // and use.
-func ZoneSources(list []checks.Check) []snapshot.Source {
+func ZoneSources(list []check.Check) []snapshot.Source {
 	return union(list, snapshot.Clusters, snapshot.Instances, snapshot.Groups, snapshot.Nodegroups, snapshot.Activities, snapshot.Nodes,
 		snapshot.VolumesOf, snapshot.PersistentVolumes, snapshot.ClaimsOf, snapshot.WaitingPods, snapshot.ZonesOf)
 }

@@ -22,6 +22,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/snapshot"
@@ -331,10 +332,10 @@ func ofLaunched(source snapshot.Source) bool {
 
 // List are the checks that are asked: those of every launch and of the subnets'
 // addresses that can judge without what only a launched instance has.
-func List() []checks.Check {
-	var list []checks.Check
+func List() []check.Check {
+	var list []check.Check
 	for _, c := range slices.Concat(checks.OfLaunches(), checks.OfAddresses()) {
-		again := slices.ContainsFunc(list, func(have checks.Check) bool { return have.ID == c.ID })
+		again := slices.ContainsFunc(list, func(have check.Check) bool { return have.ID == c.ID })
 		if !again && !slices.ContainsFunc(c.Needs, ofLaunched) {
 			list = append(list, c)
 		}
@@ -372,7 +373,7 @@ type Verdict struct {
 // only possible may do harm to nodes that join.
 func (v Verdict) Fails() bool {
 	return len(v.Refused) > 0 || slices.ContainsFunc(v.Causes, func(c diagnosis.Cause) bool {
-		return c.Confidence == checks.Certain || c.Confidence == checks.Likely
+		return c.Confidence == finding.Certain || c.Confidence == finding.Likely
 	})
 }
 
@@ -392,11 +393,11 @@ func (d *Draft) Judge() Verdict {
 		optional[list[i].ID], list[i].Optional = list[i].Optional, false
 	}
 	if slices.ContainsFunc(d.fleets, func(n *nodes) bool { return n.bare }) {
-		list = slices.DeleteFunc(list, func(c checks.Check) bool { return !ofPlace(c.ID) })
+		list = slices.DeleteFunc(list, func(c check.Check) bool { return !ofPlace(c.ID) })
 	}
 	found := diagnose.Rank(list, check.Eval(list, d.S), d.S)
 	for _, c := range found.Causes {
-		if c.Confidence != checks.Symptom && !v.covers(c) && !d.byDesign(c) {
+		if c.Confidence != finding.Symptom && !v.covers(c) && !d.byDesign(c) {
 			v.Causes = append(v.Causes, would(c))
 		}
 	}
@@ -418,7 +419,7 @@ func (d *Draft) Judge() Verdict {
 // "spec.metadataOptions", defaults; EKS best practices, "Restrict access to the instance
 // profile assigned to the worker node").
 func (d *Draft) byDesign(c diagnosis.Cause) bool {
-	return c.Check == checkid.InstanceIMDS && c.Confidence == checks.Possible && len(d.fleets) > 0 &&
+	return c.Check == checkid.InstanceIMDS && c.Confidence == finding.Possible && len(d.fleets) > 0 &&
 		!slices.ContainsFunc(d.fleets, func(n *nodes) bool { return n.class == nil || n.class.Metadata.HopLimit != 0 })
 }
 

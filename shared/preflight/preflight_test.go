@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	w "rollcall/shared/snapshot/snapshottest"
 	"rollcall/tools/expect"
@@ -513,7 +513,7 @@ func TestOffered(t *testing.T) {
 	v := judged(t, s, nodegroup(fmt.Sprintf(`"subnets": [%q, %q]`, w.Private, w.Public)))
 	var advice []string
 	for _, c := range v.Causes {
-		if c.Confidence == checks.Advice && strings.HasPrefix(string(c.Check), refused) {
+		if c.Confidence == finding.Advice && strings.HasPrefix(string(c.Check), refused) {
 			advice = append(advice, c.Title)
 		}
 	}

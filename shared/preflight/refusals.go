@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/snapshot"
 )
@@ -17,7 +18,7 @@ import (
 // Refusal is why AWS would not make what is planned, or would give it up.
 type Refusal struct {
 	// ID tells refusals apart, "refused/subnet-vpc"; none of them is a check.
-	ID    checks.ID
+	ID    checkid.ID
 	Field string // of the file
 	Title string
 	Why   string
@@ -33,7 +34,7 @@ type Refusal struct {
 const refused = "refused/"
 
 // IsRefusal tells the id of a refusal from that of a check.
-func IsRefusal(id checks.ID) bool { return strings.HasPrefix(string(id), refused) }
+func IsRefusal(id checkid.ID) bool { return strings.HasPrefix(string(id), refused) }
 
 // The pages.
 const (
@@ -89,12 +90,12 @@ func (r *refusing) imds(field string, n *nodes) {
 // concerns sets all that the last refusal is about.
 func (r *refusing) concerns(ids ...string) { r.list[len(r.list)-1].about = ids }
 
-func (r *refusing) refuse(id checks.ID, field, source, fix, title, why string, args ...any) {
+func (r *refusing) refuse(id checkid.ID, field, source, fix, title, why string, args ...any) {
 	r.list = append(r.list, Refusal{ID: refused + id, Field: field, Title: title, Why: fmt.Sprintf(why, args...), Fix: fix, Source: source})
 }
 
 // blind notes what a rule needed and could not see.
-func (r *refusing) blind(id checks.ID, field string, f snapshot.Failure) {
+func (r *refusing) blind(id checkid.ID, field string, f snapshot.Failure) {
 	r.unknown = append(r.unknown, diagnosis.Unknown{Check: refused + id, Covers: []string{field}, Blocked: []snapshot.Failure{f}})
 }
 
@@ -460,9 +461,9 @@ func (r *refusing) offered(field string, n *nodes) {
 	what := strings.Join(n.types, ", ")
 	if len(with) > 0 {
 		r.advice = append(r.advice, diagnosis.Cause{
-			Check: refused + "type-offering", Title: strings.Join(without, ", ") + " does not have " + what, Confidence: checks.Advice, Resource: field,
+			Check: refused + "type-offering", Title: strings.Join(without, ", ") + " does not have " + what, Confidence: finding.Advice, Resource: field,
 			Why: "EC2 does not offer " + what + " in " + strings.Join(without, ", ") + ": all nodes would stand in " + strings.Join(with, ", ") + ".",
-			Fix: checks.Fix{Text: "Name a type that all zones have beside it, or leave the zone's subnets out."},
+			Fix: finding.Fix{Text: "Name a type that all zones have beside it, or leave the zone's subnets out."},
 		})
 		return
 	}
@@ -538,7 +539,7 @@ func pageOf(ref snapshot.ClassRef) string {
 // classItself is what the schema of a class, or its controller, refuses of it.
 func (r *refusing) classItself(pool snapshot.NodePool, c *snapshot.NodeClass) {
 	page := pageOf(pool.Class)
-	bad := func(id checks.ID, field, fix, title, why string, args ...any) {
+	bad := func(id checkid.ID, field, fix, title, why string, args ...any) {
 		r.refuse(id, field, page, fix, title, "The %s %s: %s", pool.Class.Kind, c.Name, fmt.Sprintf(why, args...))
 		r.concerns(check.ClassKey(pool.Class), plannedPrefix+"image-AL2_x86_64", plannedPrefix+"image-AL2_ARM_64")
 	}
@@ -567,7 +568,7 @@ func (r *refusing) classItself(pool snapshot.NodePool, c *snapshot.NodeClass) {
 	r.classImages(bad, c)
 }
 
-func (r *refusing) classImages(bad func(checks.ID, string, string, string, string, ...any), c *snapshot.NodeClass) {
+func (r *refusing) classImages(bad func(checkid.ID, string, string, string, string, ...any), c *snapshot.NodeClass) {
 	family := familyOf(c)
 	families := []string{"al2", "al2023", "bottlerocket", "custom", "windows2019", "windows2022", "windows2025"}
 	switch {

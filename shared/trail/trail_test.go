@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checkid"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
@@ -23,7 +23,7 @@ const (
 	subnet = "subnet-0ab1c2d3e4f5a6b7c"
 )
 
-func incidentOf(check checks.ID, resource string) incident.Incident {
+func incidentOf(check checkid.ID, resource string) incident.Incident {
 	return incident.Incident{
 		Key: report.Key{Cluster: "prod", Check: check, Resource: resource}, Began: at("14:59:00"), Opened: at("14:59:04"),
 		Cause: diagnosis.Cause{Check: check, Resource: resource, Covers: []string{subnet}, Nodegroups: []string{"workers"}},

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/event"
 	"rollcall/shared/event/inbox"
 	"rollcall/shared/report"
@@ -294,7 +294,7 @@ func (b *Bench) Turns() []string {
 func Causes(o report.Observation) map[string]string {
 	causes := map[string]string{}
 	for _, c := range o.Diagnosis.Causes {
-		if c.Confidence != checks.Advice {
+		if c.Confidence != finding.Advice {
 			causes[string(c.Check)] = c.Resource
 		}
 	}

@@ -24,7 +24,7 @@ import (
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"go.yaml.in/yaml/v3"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/preflight"
 	"rollcall/shared/preflight/live"
@@ -327,7 +327,7 @@ const (
 )
 
 func saysOf(v preflight.Verdict) string {
-	sure := len(v.Refused) > 0 || slices.ContainsFunc(v.Causes, func(c diagnosis.Cause) bool { return c.Confidence == checks.Certain })
+	sure := len(v.Refused) > 0 || slices.ContainsFunc(v.Causes, func(c diagnosis.Cause) bool { return c.Confidence == finding.Certain })
 	switch {
 	case sure:
 		return refuses
@@ -402,7 +402,7 @@ func verdictLine(v preflight.Verdict) string {
 		text += fmt.Sprintf(" [%s: %s]", r.ID, r.Title)
 	}
 	for _, c := range v.Causes {
-		if c.Confidence != checks.Advice {
+		if c.Confidence != finding.Advice {
 			text += fmt.Sprintf(" [%s %s: %s]", c.Check, c.Confidence, c.Title)
 		}
 	}

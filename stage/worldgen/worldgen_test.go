@@ -22,7 +22,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/diagnosis"
@@ -175,7 +177,7 @@ func TestHealthyWorlds(t *testing.T) {
 			defer report(t, w)
 			got := look(t, w, slices.Concat(w.Young, w.Veterans))
 			for _, c := range got.diagnosis.Causes {
-				if c.Confidence != checks.Advice {
+				if c.Confidence != finding.Advice {
 					t.Errorf("accuses %s", line(c))
 				}
 			}
@@ -196,7 +198,7 @@ func TestNoReasonIsInvented(t *testing.T) {
 			defer report(t, w)
 			got := look(t, w, w.Young)
 			for _, c := range got.diagnosis.Causes {
-				if c.Confidence != checks.Advice && c.Check != "node/not-registered" {
+				if c.Confidence != finding.Advice && c.Check != "node/not-registered" {
 					t.Errorf("invents %s", line(c))
 				}
 			}
@@ -232,7 +234,7 @@ func hidden(e Egress) []string {
 	return nil
 }
 
-func group(id checks.ID) string {
+func group(id checkid.ID) string {
 	name, _, _ := strings.Cut(string(id), "/")
 	return name
 }
@@ -301,16 +303,16 @@ func TestOneFaultOfNodePools(t *testing.T) {
 // named holds the diagnosis of a fault.
 func (f Fault) named(t *testing.T, got seen) {
 	t.Helper()
-	right := func(id checks.ID) bool { return id == f.Check || slices.Contains(f.Or, id) }
+	right := func(id checkid.ID) bool { return id == f.Check || slices.Contains(f.Or, id) }
 	for source, failure := range got.snapshot.Failures {
 		t.Errorf("%s not read: %s %s %s", source, failure.Call, failure.Code, failure.Message)
 	}
-	first := checks.ID("")
+	first := checkid.ID("")
 	for i, c := range got.diagnosis.Causes {
 		if i == 0 {
 			first = c.Check
 		}
-		if !right(c.Check) && (i == 0 || c.Confidence == checks.Certain) {
+		if !right(c.Check) && (i == 0 || c.Confidence == finding.Certain) {
 			t.Errorf("names %s", line(c))
 		}
 	}
@@ -339,7 +341,7 @@ func TestKarpenterLaunches(t *testing.T) {
 			defer report(t, w)
 			got := look(t, w, w.Young)
 			for _, c := range got.diagnosis.Causes {
-				if c.Confidence != checks.Advice {
+				if c.Confidence != finding.Advice {
 					t.Errorf("accuses %s", line(c))
 				}
 			}

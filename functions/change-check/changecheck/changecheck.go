@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/functions/change-check/spec"
-	"rollcall/shared/checks"
+	"rollcall/shared/checkid"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/event/inbox"
@@ -188,7 +188,7 @@ func (b *batch) add(w wake) {
 }
 
 func (h handler) keyOf(t event.Trigger) report.Key {
-	return report.Key{Spoke: h.spoke, Cluster: t.Cluster, Check: checks.ID(t.Check), Resource: t.Resource}
+	return report.Key{Spoke: h.spoke, Cluster: t.Cluster, Check: checkid.ID(t.Check), Resource: t.Resource}
 }
 
 // incidentCase is one that is looked at.

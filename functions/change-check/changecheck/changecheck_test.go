@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/change-check/spec"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event/inbox"
@@ -129,7 +129,7 @@ func newBench(t *testing.T) *bench {
 func route(cluster string) incident.Incident {
 	return incident.Incident{
 		Key: report.Key{Cluster: cluster, Check: "route/no-egress", Resource: table}, Number: 1, State: incident.Open, Opened: opened, Began: opened.Add(-4 * time.Second),
-		Cause: diagnosis.Cause{Check: "route/no-egress", Confidence: checks.Certain, Resource: table, Covers: []string{subnet}, Nodegroups: []string{"workers"}},
+		Cause: diagnosis.Cause{Check: "route/no-egress", Confidence: finding.Certain, Resource: table, Covers: []string{subnet}, Nodegroups: []string{"workers"}},
 	}
 }
 
@@ -350,7 +350,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 		if _, err := b.Store.SaveIncident(t.Context(), incident.Incident{
 			Key: key, Format: report.Format, Account: b.Template.AccountID, Region: b.Template.Region, Partition: "aws",
 			State: incident.Open, Number: 1, Began: b.Now(), Opened: b.Now(), Changed: b.Now(), Seen: b.Now(), Covers: []string{stagetest.Subnet},
-			Cause: diagnosis.Cause{Check: key.Check, Confidence: checks.Certain, Resource: key.Resource, Covers: []string{stagetest.Subnet}, Title: "no route to the internet"},
+			Cause: diagnosis.Cause{Check: key.Check, Confidence: finding.Certain, Resource: key.Resource, Covers: []string{stagetest.Subnet}, Title: "no route to the internet"},
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
@@ -49,7 +49,7 @@ func (s *harness) incident(policy optin.Policy, ids ...string) incident.Incident
 	inc := incident.Incident{
 		Key: report.Key{Cluster: stagetest.Cluster, Check: p.Check, Resource: subnet}, Format: report.Format, State: incident.Open,
 		Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws", Number: 1, Events: 1, Began: s.Now().Add(-time.Hour), Opened: s.Now().Add(-time.Hour),
-		Cause: diagnosis.Cause{Confidence: checks.Certain, Title: "2 interfaces are left behind", Why: "They hold 6 addresses."},
+		Cause: diagnosis.Cause{Confidence: finding.Certain, Title: "2 interfaces are left behind", Why: "They hold 6 addresses."},
 		Offers: []incident.Offer{{
 			Plan: p, Hash: p.Hash(), Policy: policy, State: incident.Approved, Made: s.Now(), Expires: s.Now().Add(time.Hour), By: report.User{ID: "U0ONCALL01"}, Decided: s.Now(),
 		}},

@@ -20,7 +20,7 @@ import (
 
 	"rollcall/functions/join-check/spec"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/cloudwatchlogs"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
@@ -415,12 +415,12 @@ func couldNot(f snapshot.Failure) string {
 func roots(causes []diagnosis.Cause, now time.Time) map[string]outcome.Root {
 	all := map[string]outcome.Root{}
 	for _, c := range causes {
-		if c.Confidence != checks.Certain && c.Confidence != checks.Likely {
+		if c.Confidence != finding.Certain && c.Confidence != finding.Likely {
 			continue
 		}
 		for _, id := range c.Instances {
 			if _, told := all[id]; !told {
-				all[id] = outcome.Root{Check: c.Check, Sure: c.Confidence == checks.Certain, At: now}
+				all[id] = outcome.Root{Check: c.Check, Sure: c.Confidence == finding.Certain, At: now}
 			}
 		}
 	}

@@ -20,7 +20,7 @@ import (
 
 	"rollcall/functions/join-check/spec"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
@@ -42,7 +42,7 @@ import (
 // launch; a subnet is for others to miss.
 func TestAbsentGroups(t *testing.T) {
 	s := &snapshot.Snapshot{Read: map[snapshot.Source]bool{snapshot.Groups: true}, Groups: []snapshot.Group{{Name: "eks-here"}}}
-	for check, want := range map[checks.ID][]string{
+	for check, want := range map[checkid.ID][]string{
 		"launch/subnet-full": {"eks-gone"}, "ip/leaked-interfaces": {"eks-gone"}, "spot/burst-exceeds-subnet": {"eks-gone"}, "ip/subnet-exhausted": nil,
 	} {
 		covers := []string{"eks-here", "eks-gone"}
@@ -135,7 +135,7 @@ func TestNodeClaimIsEvidence(t *testing.T) {
 func opened(t *testing.T, b *stagetest.Bench, cluster string) {
 	t.Helper()
 	obs := report.Observation{Format: report.Format, ID: "x", By: "join-check", At: b.Now(), Cluster: cluster}
-	obs.Diagnosis.Causes = []diagnosis.Cause{{Check: "addon/degraded", Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Confidence: checks.Certain, Title: "x"}}
+	obs.Diagnosis.Causes = []diagnosis.Cause{{Check: "addon/degraded", Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Confidence: finding.Certain, Title: "x"}}
 	for _, d := range reconcile.Decide(nil, obs, b.Now(), incident.Policy{}) {
 		if _, err := b.Store.SaveIncident(t.Context(), d.Incident); err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
@@ -508,21 +508,21 @@ func TestSweepTellsOfRefusedLaunches(t *testing.T) {
 		name        string
 		first, last time.Duration // before the sweep
 		over        string
-		want        checks.Confidence // empty for one that passes
+		want        finding.Confidence // empty for one that passes
 	}{
 		{"it has just begun", 4 * time.Minute, 0, "", ""},
-		{"it lasts", 7 * time.Minute, 0, waits, checks.Certain},
-		{"it lasts, and no pod waits", 7 * time.Minute, 0, "", checks.Advice},
+		{"it lasts", 7 * time.Minute, 0, waits, finding.Certain},
+		{"it lasts, and no pod waits", 7 * time.Minute, 0, "", finding.Advice},
 		{"nobody asks any more", 80 * time.Minute, 61 * time.Minute, waits, ""},
 		{"an instance came", 20 * time.Minute, 10 * time.Minute, instance + waits, ""},
-		{"an instance that came before", 5 * time.Minute, 0, instance + waits, checks.Certain},
+		{"an instance that came before", 5 * time.Minute, 0, instance + waits, finding.Certain},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := bench(t, stagetest.Options{World: "samples.yaml", Over: test.over})
 			b.Advance(6 * time.Minute)
 			refuse(t, b, shortage, b.Now().Add(-test.first), b.Now().Add(-test.last))
 			o := sweeps(t, b)
-			var got checks.Confidence
+			var got finding.Confidence
 			for _, c := range o.Diagnosis.Causes {
 				if c.Check == shortage && c.Resource == gpu {
 					got = c.Confidence
@@ -787,7 +787,7 @@ kubernetes:
 		t.Errorf("because of %v, launches %+v, blind %v", stagetest.Causes(o), o.Launches, o.Blind)
 	}
 	for _, c := range o.Diagnosis.Causes {
-		if c.Check == checkid.IPPodWithoutAddress && (c.Confidence != checks.Symptom || !slices.Equal(c.Instances, []string{"i-0d0000000000000a1"}) || !slices.Equal(c.Pods, []string{"shop/web-0"})) {
+		if c.Check == checkid.IPPodWithoutAddress && (c.Confidence != finding.Symptom || !slices.Equal(c.Instances, []string{"i-0d0000000000000a1"}) || !slices.Equal(c.Pods, []string{"shop/web-0"})) {
 			t.Errorf("%s %v of %v", c.Confidence, c.Pods, c.Instances)
 		}
 	}

@@ -98,7 +98,7 @@ func (h handler) searchMore(ctx context.Context, s *snapshot.Snapshot, r *roll) 
 }
 
 // readCauses reads what the checks need to explain the launches.
-func (h handler) readCauses(ctx context.Context, s *snapshot.Snapshot, q gather.Query, list []checks.Check, joined []snapshot.Past) {
+func (h handler) readCauses(ctx context.Context, s *snapshot.Snapshot, q gather.Query, list []check.Check, joined []snapshot.Past) {
 	q.Scope, q.Launches = s.Scope, s.Launches
 	if len(s.Scope.Instances)+len(s.Scope.Subnets) > 0 {
 		q.Types = h.addHistory(ctx, s, joined)
@@ -127,7 +127,7 @@ func unjudged(s *snapshot.Snapshot, r roll) []diagnosis.Unknown {
 // toRun are the checks that have something to judge: all that explain
 // launches when an instance is in trouble or a subnet is suspected; in a sweep at least those
 // that watch the cluster itself.
-func toRun(r roll, sc snapshot.Scope) []checks.Check {
+func toRun(r roll, sc snapshot.Scope) []check.Check {
 	switch {
 	case len(sc.Instances)+len(sc.Subnets) > 0:
 		return checks.OfLaunches()

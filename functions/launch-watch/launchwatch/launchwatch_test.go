@@ -18,7 +18,7 @@ import (
 
 	"rollcall/functions/launch-watch/spec"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/detect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
@@ -1064,7 +1064,7 @@ func TestOneClassOfAnAnswer(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"launch/service-role": "nodepool/default"}, stagetest.Causes(o)); diff != "" {
 		t.Errorf("causes (-want +got):\n%s", diff)
 	}
-	if !slices.ContainsFunc(o.Diagnosis.Causes[0].Evidence, func(e checks.Evidence) bool {
+	if !slices.ContainsFunc(o.Diagnosis.Causes[0].Evidence, func(e finding.Evidence) bool {
 		return e.What == "The others got" && e.Value == "InsufficientInstanceCapacity"
 	}) {
 		t.Errorf("evidence %v", o.Diagnosis.Causes[0].Evidence)

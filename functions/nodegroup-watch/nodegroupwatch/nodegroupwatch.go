@@ -21,6 +21,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/catalog"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
@@ -126,10 +127,10 @@ func (h handler) choose(ctx context.Context, s *snapshot.Snapshot, q gather.Quer
 }
 
 // nodegroupChecks are those of OfHealth that OfLaunches leaves out.
-func nodegroupChecks() []checks.Check {
+func nodegroupChecks() []check.Check {
 	have := checks.OfLaunches()
-	return slices.DeleteFunc(checks.OfHealth(), func(c checks.Check) bool {
-		return slices.ContainsFunc(have, func(o checks.Check) bool { return o.ID == c.ID })
+	return slices.DeleteFunc(checks.OfHealth(), func(c check.Check) bool {
+		return slices.ContainsFunc(have, func(o check.Check) bool { return o.ID == c.ID })
 	})
 }
 

@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/nodegroup-watch/spec"
-	"rollcall/shared/checks"
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/gather"
@@ -209,13 +210,13 @@ func statusChanges(b harness) []string {
 	return list
 }
 
-func passes(o report.Observation, check checks.ID, name string) (checks.Evidence, bool) {
+func passes(o report.Observation, check checkid.ID, name string) (finding.Evidence, bool) {
 	for _, p := range o.Diagnosis.Passed {
 		if p.Check == check && slices.Contains(p.Covers, name) {
 			return p.Evidence[0], true
 		}
 	}
-	return checks.Evidence{}, false
+	return finding.Evidence{}, false
 }
 
 // TestSweepOfWell: what is well is sent to report and nowhere else, and
@@ -226,7 +227,7 @@ func TestSweepOfWell(t *testing.T) {
 	if len(o.Diagnosis.Causes) > 0 || len(o.Blind) > 0 || len(statusChanges(b)) > 0 {
 		t.Errorf("causes %+v, blind %+v, told %q", o.Diagnosis.Causes, o.Blind, statusChanges(b))
 	}
-	for _, check := range []checks.ID{"nodegroup/health", "nodegroup/status", "nodegroup/update-failed"} {
+	for _, check := range []checkid.ID{"nodegroup/health", "nodegroup/status", "nodegroup/update-failed"} {
 		if _, ok := passes(o, check, "default"); !ok {
 			t.Errorf("%s does not pass: %+v", check, o.Diagnosis)
 		}

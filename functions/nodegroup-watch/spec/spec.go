@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
 	"rollcall/shared/evidence"
@@ -31,7 +32,7 @@ func Environment() []spec.Variable {
 func sources() []spec.Read { return gather.Reads(gather.JoinSources(judged())...) }
 
 // judged are the checks that it runs.
-func judged() []checks.Check { return slices.Concat(checks.OfLaunches(), checks.OfHealth()) }
+func judged() []check.Check { return slices.Concat(checks.OfLaunches(), checks.OfHealth()) }
 
 // Spec is what infra deploys.
 func Spec() spec.Spec {

@@ -21,7 +21,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rollcall/functions/remediate/spec"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
@@ -1069,8 +1069,8 @@ func start(t *testing.T, remedies string, o stagetest.Options) *harness {
 		Format: report.Format, Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws",
 		State: incident.Open, Number: 1, Began: s.Now().Add(-6 * time.Minute), Opened: s.Now().Add(-time.Minute), Changed: s.Now(), Seen: s.Now(),
 		Cause: diagnosis.Cause{
-			Check: "route/no-egress", Confidence: checks.Certain, Resource: stagetest.Table, Covers: []string{stagetest.Subnet},
-			Title: "no route to the internet", Fix: checks.Fix{Remedy: string(optin.AddNATRoute)}, Nodegroups: []string{stagetest.Nodegroup},
+			Check: "route/no-egress", Confidence: finding.Certain, Resource: stagetest.Table, Covers: []string{stagetest.Subnet},
+			Title: "no route to the internet", Fix: finding.Fix{Remedy: string(optin.AddNATRoute)}, Nodegroups: []string{stagetest.Nodegroup},
 		},
 		Covers:   []string{stagetest.Subnet},
 		Launches: []report.Launch{{Instance: s.id, Nodegroup: stagetest.Nodegroup, Group: stagetest.Group, Subnet: stagetest.Subnet, Started: s.Now().Add(-6 * time.Minute), Status: outcome.Missed}},

@@ -20,7 +20,9 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/diagnosis"
@@ -894,8 +896,8 @@ func about(t *testing.T, world, over, policy, roles, role string, instances ...s
 		Format: report.Format, Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws",
 		State: incident.Open, Number: 1, Began: s.Now().Add(-6 * time.Minute), Opened: s.Now().Add(-time.Minute), Changed: s.Now(), Seen: s.Now(),
 		Cause: diagnosis.Cause{
-			Check: "iam/access-missing", Confidence: checks.Certain, Resource: role, Covers: instances,
-			Title: "no access entry", Fix: checks.Fix{Remedy: string(optin.CreateAccessEntry)},
+			Check: "iam/access-missing", Confidence: finding.Certain, Resource: role, Covers: instances,
+			Title: "no access entry", Fix: finding.Fix{Remedy: string(optin.CreateAccessEntry)},
 		},
 		Covers: instances, Affected: len(instances),
 	})
@@ -971,7 +973,7 @@ func TestNodePoolIsForAPersonToDecide(t *testing.T) {
 // report opens the incident from what it found.
 type tale struct {
 	remedy optin.Remedy
-	check  checks.ID
+	check  checkid.ID
 	world  string
 	over   string
 	// begin brings the world to the fault.
@@ -1047,7 +1049,7 @@ func (x tale) look(s *harness) report.Observation {
 	}
 	look.Taken = s.Now()
 	look.Cleanup = snapshot.Cleanup{Mode: "report", Grace: s.h.grace}
-	var list []checks.Check
+	var list []check.Check
 	for _, c := range checks.All() {
 		if c.ID == x.check {
 			list = append(list, c)

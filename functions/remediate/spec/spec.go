@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
@@ -38,7 +39,7 @@ func chosen() []spec.Variable {
 // sources are what any plan may rest on: a remedy's own, and those of the
 // checks whose causes have one, or whose instances may be replaced.
 func sources() []snapshot.Source {
-	var list []checks.Check
+	var list []check.Check
 	for _, c := range checks.All() {
 		if c.Remedy != "" {
 			list = append(list, c)

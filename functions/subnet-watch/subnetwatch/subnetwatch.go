@@ -21,6 +21,7 @@ import (
 	"rollcall/functions/subnet-watch/spec"
 	"rollcall/shared/chart"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
@@ -134,13 +135,13 @@ func (h handler) watch(ctx context.Context, reader Reader, cluster, account stri
 
 // explained tells a cause that an open incident explains already: others see the
 // launches (a burst, a refusal), and have said why the subnet is empty.
-func explained(list []checks.Check, incidents []incident.Incident) func(diagnosis.Cause) bool {
+func explained(list []check.Check, incidents []incident.Incident) func(diagnosis.Cause) bool {
 	return func(c diagnosis.Cause) bool {
-		k := slices.IndexFunc(list, func(x checks.Check) bool { return x.ID == c.Check })
+		k := slices.IndexFunc(list, func(x check.Check) bool { return x.ID == c.Check })
 		return k >= 0 && slices.ContainsFunc(incidents, func(i incident.Incident) bool {
 			explains := slices.Contains(list[k].After, i.Key.Check) || slices.Contains(list[k].Adds, i.Key.Check)
 			// What this look itself judges has been ranked with it.
-			own := slices.ContainsFunc(list, func(x checks.Check) bool { return x.ID == i.Key.Check })
+			own := slices.ContainsFunc(list, func(x check.Check) bool { return x.ID == i.Key.Check })
 			return i.State != incident.Closed && explains && !own && (i.Key.Resource == c.Resource || slices.Contains(i.Covers, c.Resource))
 		})
 	}
@@ -169,7 +170,7 @@ func (h handler) charts(ctx context.Context, s *snapshot.Snapshot, d diagnosis.D
 		}
 	}
 	for _, c := range d.Causes {
-		if c.Confidence != checks.Advice {
+		if c.Confidence != finding.Advice {
 			add(c.Resource)
 		}
 	}

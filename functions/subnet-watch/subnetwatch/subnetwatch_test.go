@@ -19,7 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/subnet-watch/spec"
-	"rollcall/shared/checks"
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
@@ -345,7 +346,7 @@ func TestTrouble(t *testing.T) {
 
 // Why a subnet is empty is said once: who sees the launches has said it.
 func TestWhatIsExplainedIsNotSaidAgain(t *testing.T) {
-	inc := func(check checks.ID, resource string, state incident.State) incident.Incident {
+	inc := func(check checkid.ID, resource string, state incident.State) incident.Incident {
 		return incident.Incident{Key: report.Key{Check: check, Resource: resource}, Covers: []string{resource}, State: state}
 	}
 	for name, test := range map[string]struct {
@@ -446,7 +447,7 @@ kubernetes:
 			told = append(told, string(c.Check)+" "+string(c.Confidence))
 		}
 	}
-	if !slices.Equal(told, []string{"ip/scale-out-will-not-fit " + string(checks.Likely)}) {
+	if !slices.Equal(told, []string{"ip/scale-out-will-not-fit " + string(finding.Likely)}) {
 		t.Errorf("of %s %q is told", own, told)
 	}
 	records, err := b.Stage.Records(t.Context())
@@ -517,7 +518,7 @@ func TestOnTheStage(t *testing.T) {
 		t.Errorf("causes %v, want the leak in %s", stagetest.Causes(o), stagetest.Subnet)
 	}
 	i := slices.IndexFunc(o.Diagnosis.Causes, func(c diagnosis.Cause) bool { return c.Check == "ip/leaked-interfaces" })
-	if i < 0 || o.Diagnosis.Causes[i].Confidence != checks.Likely || !slices.Contains(o.Diagnosis.Causes[i].Evidence, checks.Evidence{What: "eni-cleanup", Value: "dry-run: would delete 6 of them"}) {
+	if i < 0 || o.Diagnosis.Causes[i].Confidence != finding.Likely || !slices.Contains(o.Diagnosis.Causes[i].Evidence, finding.Evidence{What: "eni-cleanup", Value: "dry-run: would delete 6 of them"}) {
 		t.Errorf("causes %+v", o.Diagnosis.Causes)
 	}
 	_, gauges := b.Numbers()

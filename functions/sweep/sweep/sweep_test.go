@@ -24,7 +24,7 @@ import (
 	zonewatchspec "rollcall/functions/zone-watch/spec"
 	"rollcall/functions/zone-watch/zonewatch"
 	"rollcall/shared/backoff"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"
@@ -447,7 +447,7 @@ func bench(t *testing.T, o stagetest.Options) *stagetest.Bench {
 func opened(t *testing.T, b *stagetest.Bench, cluster string) {
 	t.Helper()
 	obs := report.Observation{Format: report.Format, ID: "x", By: "join-check", At: b.Now(), Cluster: cluster}
-	obs.Diagnosis.Causes = []diagnosis.Cause{{Check: "addon/degraded", Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Confidence: checks.Certain, Title: "x"}}
+	obs.Diagnosis.Causes = []diagnosis.Cause{{Check: "addon/degraded", Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Confidence: finding.Certain, Title: "x"}}
 	if cluster == report.AllClusters {
 		obs.Diagnosis.Causes, obs.Blind = nil, []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Denied, Call: "eks:ListClusters"}}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/zone-watch/spec"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/gather"
@@ -202,7 +202,7 @@ func TestTheStoryIsOneCause(t *testing.T) {
 		t.Fatalf("causes %+v, want one", o.Diagnosis.Causes)
 	}
 	c := o.Diagnosis.Causes[0]
-	if c.Check != "zone/nodegroup-gap" || c.Confidence != checks.Certain || !slices.Contains(c.Contributing, "zone/pod-unschedulable") || c.Fix.Remedy != "cover-zones" {
+	if c.Check != "zone/nodegroup-gap" || c.Confidence != finding.Certain || !slices.Contains(c.Contributing, "zone/pod-unschedulable") || c.Fix.Remedy != "cover-zones" {
 		t.Errorf("cause %+v", c)
 	}
 	if !slices.Equal(c.Nodegroups, []string{"eks-prod"}) {
@@ -351,7 +351,7 @@ func TestOnTheStage(t *testing.T) {
 		t.Fatalf("causes %+v, want one", o.Diagnosis.Causes)
 	}
 	c := o.Diagnosis.Causes[0]
-	if c.Check != "zone/volume-stranded" || c.Resource != "us-west-2d" || c.Confidence != checks.Certain || !strings.HasPrefix(c.Why, "Volume vol-0redis of claim redash/redis is in us-west-2d") {
+	if c.Check != "zone/volume-stranded" || c.Resource != "us-west-2d" || c.Confidence != finding.Certain || !strings.HasPrefix(c.Why, "Volume vol-0redis of claim redash/redis is in us-west-2d") {
 		t.Errorf("cause %+v", c)
 	}
 	calls := b.Calls()
@@ -395,7 +395,7 @@ func TestWithoutRightsInTheCluster(t *testing.T) {
 		t.Errorf("causes %v, blind %+v", causes, o.Blind)
 	}
 	for _, c := range o.Diagnosis.Causes {
-		if c.Confidence == checks.Certain {
+		if c.Confidence == finding.Certain {
 			t.Errorf("%s is certain, though Kubernetes could not be asked", c.Check)
 		}
 	}

@@ -18,7 +18,8 @@ import (
 
 	"rollcall/shared/checks/check"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"
@@ -195,7 +196,7 @@ func (l Look) LaunchesInto(subnet string) bool {
 // Subject is what a plan needs to know of an incident.
 type Subject struct {
 	Cluster  string
-	Check    checks.ID
+	Check    checkid.ID
 	Resource string
 	// Covers are the subnets or instances that the cause is about.
 	Covers     []string
@@ -221,7 +222,7 @@ type Subject struct {
 type Look struct {
 	Snapshot *snapshot.Snapshot
 	Subject  Subject
-	Checks   []checks.Check
+	Checks   []check.Check
 }
 
 // Whole asks whether all was read on which a plan of a remedy with these sources
@@ -245,13 +246,13 @@ func (l Look) Whole(sources []snapshot.Source) *Refusal {
 
 // Still asks the check that found the cause whether it is so now, at least with
 // the given confidences.
-func (l Look) Still(enough ...checks.Confidence) *Refusal {
+func (l Look) Still(enough ...finding.Confidence) *Refusal {
 	found, blocked := false, []snapshot.Failure(nil)
 	for _, r := range l.ask() {
 		switch {
-		case r.Outcome == checks.Unknown:
+		case r.Outcome == finding.Unknown:
 			blocked = append(blocked, r.Blocked...)
-		case r.Outcome == checks.Fail && r.Resource == l.Subject.Resource:
+		case r.Outcome == finding.Fail && r.Resource == l.Subject.Resource:
 			found = true
 			if !slices.Contains(enough, r.Confidence) {
 				return Refuse(remedy.NotCertain, "%s finds it, but not with certainty (%s): something that Rollcall cannot read could make it harmless.", l.Subject.Check, r.Confidence)
@@ -271,7 +272,7 @@ func (l Look) Still(enough ...checks.Confidence) *Refusal {
 // are about.
 func (l Look) Covered() (ids []string) {
 	for _, r := range l.ask() {
-		if r.Outcome == checks.Fail && r.Resource == l.Subject.Resource {
+		if r.Outcome == finding.Fail && r.Resource == l.Subject.Resource {
 			ids = append(ids, r.Covers...)
 		}
 	}
@@ -286,9 +287,9 @@ func (l Look) CauseGone() *Refusal {
 		about := r.Resource == l.Subject.Resource || slices.ContainsFunc(r.Covers, func(id string) bool { return slices.Contains(l.Subject.Covers, id) })
 		asked = true
 		switch {
-		case r.Outcome == checks.Fail && about:
+		case r.Outcome == finding.Fail && about:
 			return Refuse(remedy.CauseIsThere, "%s still finds it at %s: a new instance would fail the same way.", l.Subject.Check, r.Resource)
-		case r.Outcome == checks.Unknown:
+		case r.Outcome == finding.Unknown:
 			blocked = append(blocked, r.Blocked...)
 		}
 	}
@@ -303,12 +304,12 @@ func (l Look) CauseGone() *Refusal {
 
 // ask is what the incident's check finds, with the check's confidence where a
 // finding has none of its own.
-func (l Look) ask() (results []checks.Result) {
+func (l Look) ask() (results []finding.Result) {
 	for _, c := range l.Checks {
 		if c.ID != l.Subject.Check {
 			continue
 		}
-		for _, r := range check.Eval([]checks.Check{c}, l.Snapshot) {
+		for _, r := range check.Eval([]check.Check{c}, l.Snapshot) {
 			r.Confidence = cmp.Or(r.Confidence, c.Confidence)
 			results = append(results, r)
 		}

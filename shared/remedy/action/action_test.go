@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/catalog"
-	"rollcall/shared/checks"
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/remedy"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
@@ -197,18 +198,18 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-const asked checks.ID = "route/no-egress"
+const asked checkid.ID = "route/no-egress"
 
 // saying is a look for an incident of rtb-0a, which is about subnet-0a, whose check
 // finds this. Another check finds the same, and is not run.
-func saying(confidence checks.Confidence, found ...checks.Finding) Look {
-	finds := func(list []checks.Finding) func(*check.View) []checks.Finding {
-		return func(*check.View) []checks.Finding { return list }
+func saying(confidence finding.Confidence, found ...finding.Finding) Look {
+	finds := func(list []finding.Finding) func(*check.View) []finding.Finding {
+		return func(*check.View) []finding.Finding { return list }
 	}
 	return Look{
 		Snapshot: whole(), Subject: Subject{Cluster: "prod", Check: asked, Resource: "rtb-0a", Covers: []string{"subnet-0a"}},
-		Checks: []checks.Check{
-			{Entry: catalog.Entry{ID: "sg/node-egress", Confidence: checks.Certain}, Run: finds([]checks.Finding{{Outcome: checks.Fail, Resource: "rtb-0a", Covers: []string{"subnet-0other"}}})},
+		Checks: []check.Check{
+			{Entry: catalog.Entry{ID: "sg/node-egress", Confidence: finding.Certain}, Run: finds([]finding.Finding{{Outcome: finding.Fail, Resource: "rtb-0a", Covers: []string{"subnet-0other"}}})},
 			{Entry: catalog.Entry{ID: asked, Confidence: confidence}, Run: finds(found)},
 		},
 	}
@@ -222,16 +223,16 @@ func throttled() snapshot.Failure {
 	return snapshot.Failure{Source: snapshot.Subnets, Reason: snapshot.Throttled}
 }
 
-func here(confidence checks.Confidence) checks.Finding {
-	return checks.Finding{Outcome: checks.Fail, Resource: "rtb-0a", Confidence: confidence, Covers: []string{"subnet-0b", "subnet-0a"}}
+func here(confidence finding.Confidence) finding.Finding {
+	return finding.Finding{Outcome: finding.Fail, Resource: "rtb-0a", Confidence: confidence, Covers: []string{"subnet-0b", "subnet-0a"}}
 }
 
-func elsewhere() checks.Finding {
-	return checks.Finding{Outcome: checks.Fail, Resource: "rtb-0other", Covers: []string{"subnet-0other"}}
+func elsewhere() finding.Finding {
+	return finding.Finding{Outcome: finding.Fail, Resource: "rtb-0other", Covers: []string{"subnet-0other"}}
 }
 
-func unknown(blocked ...snapshot.Failure) checks.Finding {
-	return checks.Finding{Outcome: checks.Unknown, Resource: "prod", Blocked: blocked}
+func unknown(blocked ...snapshot.Failure) finding.Finding {
+	return finding.Finding{Outcome: finding.Unknown, Resource: "prod", Blocked: blocked}
 }
 
 func blockedBy(blocked ...snapshot.Failure) *Refusal {
@@ -240,39 +241,39 @@ func blockedBy(blocked ...snapshot.Failure) *Refusal {
 
 func TestStill(t *testing.T) {
 	gone := &Refusal{Reason: remedy.NotSo, Says: "route/no-egress no longer finds it at rtb-0a."}
-	unsure := func(confidence checks.Confidence) *Refusal {
+	unsure := func(confidence finding.Confidence) *Refusal {
 		return &Refusal{
 			Reason: remedy.NotCertain, Says: "route/no-egress finds it, but not with certainty (" + string(confidence) + "): something that Rollcall cannot read could make it harmless.",
 		}
 	}
 	for _, test := range []struct {
 		name  string
-		of    checks.Confidence // of the check
-		found []checks.Finding
+		of    finding.Confidence // of the check
+		found []finding.Finding
 		want  *Refusal
 	}{
-		{"found", checks.Certain, []checks.Finding{here("")}, nil},
-		{"found, and elsewhere something was not read", checks.Certain, []checks.Finding{here(""), unknown(denied())}, nil},
-		{"found as likely by a check that is certain", checks.Certain, []checks.Finding{here(checks.Likely)}, nil},
-		{"found by a check that is likely", checks.Likely, []checks.Finding{here("")}, nil},
-		{"found as possible by a check that is certain", checks.Certain, []checks.Finding{here(checks.Possible)}, unsure(checks.Possible)},
-		{"found with certainty and as possible", checks.Certain, []checks.Finding{here(""), here(checks.Possible)}, unsure(checks.Possible)},
-		{"found by a check that is possible", checks.Possible, []checks.Finding{here("")}, unsure(checks.Possible)},
-		{"found elsewhere", checks.Certain, []checks.Finding{elsewhere()}, gone},
-		{"it passes", checks.Certain, []checks.Finding{{Outcome: checks.Pass, Resource: "rtb-0a"}}, gone},
-		{"nothing", checks.Certain, nil, gone},
-		{"it is not known", checks.Certain, []checks.Finding{unknown(denied()), unknown(throttled())}, blockedBy(denied(), throttled())},
-		{"it is not known, and found elsewhere", checks.Certain, []checks.Finding{elsewhere(), unknown(denied())}, blockedBy(denied())},
+		{"found", finding.Certain, []finding.Finding{here("")}, nil},
+		{"found, and elsewhere something was not read", finding.Certain, []finding.Finding{here(""), unknown(denied())}, nil},
+		{"found as likely by a check that is certain", finding.Certain, []finding.Finding{here(finding.Likely)}, nil},
+		{"found by a check that is likely", finding.Likely, []finding.Finding{here("")}, nil},
+		{"found as possible by a check that is certain", finding.Certain, []finding.Finding{here(finding.Possible)}, unsure(finding.Possible)},
+		{"found with certainty and as possible", finding.Certain, []finding.Finding{here(""), here(finding.Possible)}, unsure(finding.Possible)},
+		{"found by a check that is possible", finding.Possible, []finding.Finding{here("")}, unsure(finding.Possible)},
+		{"found elsewhere", finding.Certain, []finding.Finding{elsewhere()}, gone},
+		{"it passes", finding.Certain, []finding.Finding{{Outcome: finding.Pass, Resource: "rtb-0a"}}, gone},
+		{"nothing", finding.Certain, nil, gone},
+		{"it is not known", finding.Certain, []finding.Finding{unknown(denied()), unknown(throttled())}, blockedBy(denied(), throttled())},
+		{"it is not known, and found elsewhere", finding.Certain, []finding.Finding{elsewhere(), unknown(denied())}, blockedBy(denied())},
 	} {
-		if diff := cmp.Diff(test.want, saying(test.of, test.found...).Still(checks.Certain, checks.Likely)); diff != "" {
+		if diff := cmp.Diff(test.want, saying(test.of, test.found...).Still(finding.Certain, finding.Likely)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}
 }
 
 func TestCovered(t *testing.T) {
-	passes := checks.Finding{Outcome: checks.Pass, Resource: "rtb-0a", Covers: []string{"subnet-0passes"}}
-	got := saying(checks.Certain, elsewhere(), passes, here(""), here(checks.Possible)).Covered()
+	passes := finding.Finding{Outcome: finding.Pass, Resource: "rtb-0a", Covers: []string{"subnet-0passes"}}
+	got := saying(finding.Certain, elsewhere(), passes, here(""), here(finding.Possible)).Covered()
 	if diff := cmp.Diff([]string{"subnet-0a", "subnet-0b", "subnet-0a", "subnet-0b"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -285,23 +286,23 @@ func TestCauseGone(t *testing.T) {
 	silent := snapshot.Failure{Source: "check route/no-egress", Reason: snapshot.NotRead, Message: "it judged nothing"}
 	about := elsewhere()
 	about.Covers = []string{"subnet-0z", "subnet-0a"}
-	resource := checks.Finding{Outcome: checks.Fail, Resource: "rtb-0a"}
+	resource := finding.Finding{Outcome: finding.Fail, Resource: "rtb-0a"}
 	for _, test := range []struct {
 		name  string
-		found []checks.Finding
+		found []finding.Finding
 		want  *Refusal
 	}{
-		{"it passes", []checks.Finding{{Outcome: checks.Pass, Resource: "rtb-0a", Covers: []string{"subnet-0a"}}}, nil},
-		{"it fails elsewhere", []checks.Finding{elsewhere()}, nil},
-		{"it fails at the resource", []checks.Finding{resource}, there("rtb-0a")},
-		{"it fails at another resource for what the incident covers", []checks.Finding{elsewhere(), about}, there("rtb-0other")},
-		{"it is not known", []checks.Finding{unknown(denied()), unknown(throttled())}, blockedBy(denied(), throttled())},
-		{"it passes here, and elsewhere it is not known", []checks.Finding{{Outcome: checks.Pass, Resource: "rtb-0a"}, unknown(denied())}, blockedBy(denied())},
+		{"it passes", []finding.Finding{{Outcome: finding.Pass, Resource: "rtb-0a", Covers: []string{"subnet-0a"}}}, nil},
+		{"it fails elsewhere", []finding.Finding{elsewhere()}, nil},
+		{"it fails at the resource", []finding.Finding{resource}, there("rtb-0a")},
+		{"it fails at another resource for what the incident covers", []finding.Finding{elsewhere(), about}, there("rtb-0other")},
+		{"it is not known", []finding.Finding{unknown(denied()), unknown(throttled())}, blockedBy(denied(), throttled())},
+		{"it passes here, and elsewhere it is not known", []finding.Finding{{Outcome: finding.Pass, Resource: "rtb-0a"}, unknown(denied())}, blockedBy(denied())},
 		{"nothing was judged", nil, &Refusal{
 			Reason: remedy.CouldNotLook, Says: "No plan without complete data; not read: check route/no-egress, not read.", Blocked: []snapshot.Failure{silent},
 		}},
 	} {
-		if diff := cmp.Diff(test.want, saying(checks.Certain, test.found...).CauseGone()); diff != "" {
+		if diff := cmp.Diff(test.want, saying(finding.Certain, test.found...).CauseGone()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/path"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
@@ -95,7 +95,7 @@ func (l look) plan() (*remedy.AddNATRoute, *action.Refusal) {
 	if nat == nil {
 		return nil, action.Refuse(NoNAT, "%s has no public NAT gateway that is available and itself reaches the internet.", t.VPC)
 	}
-	if no := l.Still(checks.Certain); no != nil {
+	if no := l.Still(finding.Certain); no != nil {
 		return nil, no
 	}
 	return &remedy.AddNATRoute{

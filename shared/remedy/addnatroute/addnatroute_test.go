@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/remedytest"
@@ -266,7 +267,7 @@ func TestApplied(t *testing.T) {
 }
 
 // atTheTable is what the check finds.
-func atTheTable() checks.Finding { return checks.Finding{Outcome: checks.Fail, Resource: newTable} }
+func atTheTable() finding.Finding { return finding.Finding{Outcome: finding.Fail, Resource: newTable} }
 
 // also adds a subnet to those that use the table.
 func also(s *snapshot.Snapshot, id, zone string) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
@@ -104,7 +104,7 @@ func (l look) plan() (*remedy.CoverZones, *action.Refusal) {
 	if c.To > c.Max {
 		return nil, action.Refuse(OverMax, "%s needs %d instances for one in each of %d zones, but its maximum is %d.", name, c.To, len(zones), c.Max)
 	}
-	if no := l.Still(checks.Certain, checks.Likely); no != nil {
+	if no := l.Still(finding.Certain, finding.Likely); no != nil {
 		return nil, no
 	}
 	if !slices.ContainsFunc(l.Covered(), func(zone string) bool { return slices.Contains(without, zone) }) {

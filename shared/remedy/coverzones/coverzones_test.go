@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/remedytest"
@@ -111,7 +113,7 @@ func TestBounds(t *testing.T) {
 // The volume's zone must be among those that get an instance: where the group
 // has one there, which does not take the pod, one more would come elsewhere.
 func TestReachesTheZone(t *testing.T) {
-	for name, f := range map[string]checks.Finding{
+	for name, f := range map[string]finding.Finding{
 		"a zone that has an instance":           gapAt("us-west-2b"),
 		"a zone in which it launches no longer": gapAt("us-west-2d"),
 		"no zone is named":                      gapAt(),
@@ -128,8 +130,8 @@ func TestReachesTheZone(t *testing.T) {
 }
 
 // gapAt is what the check finds of a gap in zones.
-func gapAt(zones ...string) checks.Finding {
-	return checks.Finding{Outcome: checks.Fail, Resource: "vol-0a", Covers: zones}
+func gapAt(zones ...string) finding.Finding {
+	return finding.Finding{Outcome: finding.Fail, Resource: "vol-0a", Covers: zones}
 }
 
 // The incident's own resource is the group, by whichever name, before the
@@ -151,7 +153,7 @@ func TestTheResourceIsTheGroup(t *testing.T) {
 		of.Resource, of.Nodegroups = test.resource, []string{"other", "another"}
 		test.want.From, test.want.To, test.want.Max = 2, 3, 3
 		test.want.Zones, test.want.Without = []string{"us-west-2a", "us-west-2b", "us-west-2c"}, []string{"us-west-2c"}
-		found := checks.Finding{Outcome: checks.Fail, Resource: test.resource, Covers: []string{"us-west-2c"}}
+		found := finding.Finding{Outcome: finding.Fail, Resource: test.resource, Covers: []string{"us-west-2c"}}
 		p, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(gap, found))
 		if no != nil {
 			t.Errorf("%s: refused as %s: %s", test.name, no.Reason, no.Says)
@@ -275,7 +277,7 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-const gap checks.ID = "zone/nodegroup-gap"
+const gap checkid.ID = "zone/nodegroup-gap"
 
 // threeZones is a nodegroup of three zones with nodes in two of them.
 func threeZones() (*snapshot.Snapshot, action.Subject) {
@@ -334,16 +336,16 @@ func TestShiftsElsewhere(t *testing.T) {
 // A gap may be a hint only: raising a count within its bounds is worth that. An
 // advice is not.
 func TestWithoutCertainty(t *testing.T) {
-	for confidence, want := range map[checks.Confidence]remedy.Reason{checks.Certain: "", checks.Likely: "", checks.Possible: remedy.NotCertain, checks.Advice: remedy.NotCertain} {
+	for confidence, want := range map[finding.Confidence]remedy.Reason{finding.Certain: "", finding.Likely: "", finding.Possible: remedy.NotCertain, finding.Advice: remedy.NotCertain} {
 		s, of := threeZones()
-		_, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(gap, checks.Finding{Outcome: checks.Fail, Resource: "vol-0a", Covers: []string{"us-west-2c"}, Confidence: confidence}))
+		_, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(gap, finding.Finding{Outcome: finding.Fail, Resource: "vol-0a", Covers: []string{"us-west-2c"}, Confidence: confidence}))
 		if (no == nil) != (want == "") || no != nil && no.Reason != want {
 			t.Errorf("%s: %+v, want %q", confidence, no, want)
 		}
 	}
 	s, of := threeZones()
 	blocked := []snapshot.Failure{{Source: snapshot.Nodes, Reason: snapshot.Denied}}
-	if _, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(gap, checks.Finding{Outcome: checks.Unknown, Resource: "prod", Blocked: blocked})); no == nil || no.Reason != remedy.CouldNotLook {
+	if _, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(gap, finding.Finding{Outcome: finding.Unknown, Resource: "prod", Blocked: blocked})); no == nil || no.Reason != remedy.CouldNotLook {
 		t.Errorf("unknown: %+v", no)
 	}
 }
@@ -374,7 +376,7 @@ func TestOfAGroup(t *testing.T) {
 // however its instances lie in them; and with that count Auto Scaling, which
 // launches where it has fewest, puts an instance into every zone.
 func TestCoverAgreesWithTheCheck(t *testing.T) {
-	list := []checks.Check{}
+	list := []check.Check{}
 	for _, c := range checks.All() {
 		if c.ID == gap {
 			list = append(list, c)
@@ -387,7 +389,7 @@ func TestCoverAgreesWithTheCheck(t *testing.T) {
 				// for a while: the smaller one counts.
 				s, of := uneven(counts, spare%3, spare/3)
 				results := check.Eval(list, s)
-				i := slices.IndexFunc(results, func(r checks.Result) bool { return r.Outcome == checks.Fail })
+				i := slices.IndexFunc(results, func(r finding.Result) bool { return r.Outcome == finding.Fail })
 				if i < 0 {
 					if slices.Contains(counts, 0) && zones > 1 && s.Groups[0].Max > 0 {
 						t.Errorf("%v: the check finds nothing: %+v", counts, results)

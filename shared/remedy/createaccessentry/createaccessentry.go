@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"rollcall/shared/access/awsauth"
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
@@ -121,7 +121,7 @@ func (l look) plan() (*remedy.CreateAccessEntry, *action.Refusal) {
 	if no != nil {
 		return nil, no
 	}
-	if no := l.Still(checks.Certain); no != nil {
+	if no := l.Still(finding.Certain); no != nil {
 		return nil, no
 	}
 	return &a, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/remedytest"
@@ -66,7 +67,7 @@ func TestWrongTargets(t *testing.T) {
 	} {
 		s, of := outsider()
 		test.Wrong(s, &of)
-		found := remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource})
+		found := remedytest.Saying(of.Check, finding.Finding{Outcome: finding.Fail, Resource: of.Resource})
 		if p, no := remedytest.Make(Remedy(), s, of, found); no == nil || no.Reason != test.Want || no.Says == "" {
 			t.Errorf("%s: planned %v, refused %+v; want %s", test.Name, p, no, test.Want)
 		}
@@ -74,7 +75,7 @@ func TestWrongTargets(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
-	found := remedytest.Saying("iam/access-missing", checks.Finding{Outcome: checks.Fail, Resource: snapshottest.NodeRole})
+	found := remedytest.Saying("iam/access-missing", finding.Finding{Outcome: finding.Fail, Resource: snapshottest.NodeRole})
 	remedytest.Allows(t, Remedy(), outsider, found, []remedytest.Harmless{
 		{"EKS says that there is no entry", func(s *snapshot.Snapshot, _ *action.Subject) {
 			s.Lack(snapshot.Access, snapshottest.NodeRole, snapshot.Failure{Source: snapshot.Access, Reason: snapshot.Broken, Code: "ResourceNotFoundException"})
@@ -113,7 +114,7 @@ func TestAPathWithAColon(t *testing.T) {
 	const role = "arn:aws:iam::123456789012:role/team:a/workers"
 	s, of := outsider()
 	s.Profiles[0].Roles, of.Resource, of.Roles = []string{role}, role, []string{role}
-	p, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: role}))
+	p, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, finding.Finding{Outcome: finding.Fail, Resource: role}))
 	if no != nil || p.Principal != role {
 		t.Errorf("planned %+v, refused %+v", p, no)
 	}
@@ -388,7 +389,7 @@ func TestNamesTheLauncher(t *testing.T) {
 		s, of := outsider()
 		test.more(s, &of)
 		test.want.Principal, test.want.Type = snapshottest.NodeRole, "EC2_LINUX"
-		p, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource}))
+		p, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, finding.Finding{Outcome: finding.Fail, Resource: of.Resource}))
 		if no != nil {
 			t.Errorf("%s: %s: %s", test.name, no.Reason, no.Says)
 			continue
@@ -400,7 +401,7 @@ func TestNamesTheLauncher(t *testing.T) {
 }
 
 func TestRefusesUnread(t *testing.T) {
-	remedytest.RefusesUnread(t, Remedy(), outsider, checks.Finding{Outcome: checks.Fail, Resource: snapshottest.NodeRole},
+	remedytest.RefusesUnread(t, Remedy(), outsider, finding.Finding{Outcome: finding.Fail, Resource: snapshottest.NodeRole},
 		snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Access, snapshot.Groups, snapshot.Nodegroups)
 }
 

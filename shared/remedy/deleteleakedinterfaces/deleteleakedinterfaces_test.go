@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
@@ -261,7 +262,7 @@ func TestIsBounded(t *testing.T) {
 }
 
 func TestRefusesUnread(t *testing.T) {
-	remedytest.RefusesUnread(t, Remedy(), leaked, checks.Finding{Outcome: checks.Fail, Resource: snapshottest.Private},
+	remedytest.RefusesUnread(t, Remedy(), leaked, finding.Finding{Outcome: finding.Fail, Resource: snapshottest.Private},
 		snapshot.Clusters, snapshot.Usage, snapshot.Unattached, snapshot.CreatorsOf)
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
@@ -112,7 +112,7 @@ func (l look) plan() (*remedy.OpenEndpointSecurityGroup, *action.Refusal) {
 	case slices.ContainsFunc(group.Ingress, func(r snapshot.Rule) bool { return admits(r, from) }):
 		return nil, action.Refuse(remedy.AlreadyThere, "%s already allows 443 from %s.", group.ID, from)
 	}
-	if no := l.Still(checks.Certain); no != nil {
+	if no := l.Still(finding.Certain); no != nil {
 		return nil, no
 	}
 	var endpoints []string

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/remedytest"
@@ -65,7 +66,7 @@ func TestWrongTargets(t *testing.T) {
 	s, of := shutOut()
 	host(snapshot.Interface{Attached: true, Instance: "i-0karpenter"})(s, &of)
 	s.Nodes = append(s.Nodes, snapshot.Node{Name: "ip-10-42-1-1", Instance: "i-0karpenter"})
-	if _, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource})); no != nil {
+	if _, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, finding.Finding{Outcome: finding.Fail, Resource: of.Resource})); no != nil {
 		t.Errorf("a node that no group launched: %s: %s", no.Reason, no.Says)
 	}
 }
@@ -122,7 +123,7 @@ func TestOpenForAGroupInCommon(t *testing.T) {
 		snapshot.SecurityGroup{ID: "sg-0a", VPC: snapshottest.VPC, Name: "default"}, snapshot.SecurityGroup{ID: "sg-0b", VPC: "vpc-0b", Name: "b"},
 		snapshot.SecurityGroup{ID: "sg-0c", VPC: snapshottest.VPC, Name: "c"}, snapshot.SecurityGroup{ID: "sg-0z", VPC: snapshottest.VPC, Name: "z"},
 	)
-	found := remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource})
+	found := remedytest.Saying(of.Check, finding.Finding{Outcome: finding.Fail, Resource: of.Resource})
 	p, no := remedytest.Make(Remedy(), s, of, found)
 	if no != nil || !slices.Equal(p.From, []string{"sg-0c"}) {
 		t.Errorf("%+v, %+v; want sg-0c", p, no)
@@ -152,8 +153,8 @@ func TestOpensTheFirst(t *testing.T) {
 }
 
 // atTheEndpoint is what the check finds.
-func atTheEndpoint() checks.Finding {
-	return checks.Finding{Outcome: checks.Fail, Resource: "vpce-0ec2"}
+func atTheEndpoint() finding.Finding {
+	return finding.Finding{Outcome: finding.Fail, Resource: "vpce-0ec2"}
 }
 
 func TestAdmits(t *testing.T) {
@@ -501,7 +502,7 @@ func TestOpenPrefersTheClustersGroup(t *testing.T) {
 		if test.more != nil {
 			test.more(s, &of)
 		}
-		p, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource}))
+		p, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, finding.Finding{Outcome: finding.Fail, Resource: of.Resource}))
 		if no != nil {
 			t.Errorf("%s: %s: %s", test.name, no.Reason, no.Says)
 			continue

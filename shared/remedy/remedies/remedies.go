@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
@@ -186,7 +187,7 @@ func (r Remedy) Left(s *snapshot.Snapshot, of action.Subject) int {
 }
 
 // Sources are what a plan needs to be read: its own, and those of the check.
-func (r Remedy) Sources(check checks.ID) []snapshot.Source {
+func (r Remedy) Sources(check checkid.ID) []snapshot.Source {
 	list := slices.Concat(r.sources, r.uses)
 	for _, c := range checks.All() {
 		if c.ID == check {

@@ -16,7 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/catalog"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
@@ -45,14 +47,14 @@ type Harmless = struct {
 }
 
 // Make plans a remedy with these checks.
-func Make[P, C any](r action.Remedy[P, C], s *snapshot.Snapshot, of action.Subject, list []checks.Check) (*P, *action.Refusal) {
+func Make[P, C any](r action.Remedy[P, C], s *snapshot.Snapshot, of action.Subject, list []check.Check) (*P, *action.Refusal) {
 	return r.Make(action.Look{Snapshot: s, Subject: of, Checks: list})
 }
 
 // Refuses holds that a remedy is not planned in any of the wrong worlds, and
 // then that it is in the right one: each wrong world is the right one but for
 // one thing.
-func Refuses[P, C any](t *testing.T, r action.Remedy[P, C], right World, list []checks.Check, tests []Wrong) *P {
+func Refuses[P, C any](t *testing.T, r action.Remedy[P, C], right World, list []check.Check, tests []Wrong) *P {
 	t.Helper()
 	for _, test := range append(otherLooks(), tests...) {
 		s, of := right()
@@ -109,7 +111,7 @@ func otherLooks() []Wrong {
 // RefusesUnread holds that a remedy is not planned where any of these sources was
 // not read, and says which, although its check finds the cause all the same. The
 // sources are the test's own list: one that the remedy forgets is missed.
-func RefusesUnread[P, C any](t *testing.T, r action.Remedy[P, C], right World, f checks.Finding, sources ...snapshot.Source) {
+func RefusesUnread[P, C any](t *testing.T, r action.Remedy[P, C], right World, f finding.Finding, sources ...snapshot.Source) {
 	t.Helper()
 	s, of := right()
 	list := Saying(of.Check, f)
@@ -137,7 +139,7 @@ func RefusesUnread[P, C any](t *testing.T, r action.Remedy[P, C], right World, f
 
 // Allows holds that a remedy is planned in each of the harmless worlds as in the
 // right one.
-func Allows[P, C any](t *testing.T, r action.Remedy[P, C], right World, list []checks.Check, tests []Harmless) {
+func Allows[P, C any](t *testing.T, r action.Remedy[P, C], right World, list []check.Check, tests []Harmless) {
 	t.Helper()
 	s, of := right()
 	want, no := Make(r, s, of, list)
@@ -162,15 +164,15 @@ func Allows[P, C any](t *testing.T, r action.Remedy[P, C], right World, list []c
 func FoundElsewhereIsNotSo[P, C any](t *testing.T, r action.Remedy[P, C], right World) {
 	t.Helper()
 	s, of := right()
-	elsewhere := checks.Finding{Outcome: checks.Fail, Resource: "elsewhere", Covers: of.Covers}
+	elsewhere := finding.Finding{Outcome: finding.Fail, Resource: "elsewhere", Covers: of.Covers}
 	if p, no := Make(r, s, of, Saying(of.Check, elsewhere)); no == nil || no.Reason != remedy.NotSo {
 		t.Errorf("planned %+v, refusal %+v, want %s", p, no, remedy.NotSo)
 	}
 }
 
 // Saying is a check that finds what a test wants.
-func Saying(id checks.ID, f checks.Finding) []checks.Check {
-	return []checks.Check{{Entry: catalog.Entry{ID: id, Confidence: checks.Certain}, Run: func(*check.View) []checks.Finding { return []checks.Finding{f} }}}
+func Saying(id checkid.ID, f finding.Finding) []check.Check {
+	return []check.Check{{Entry: catalog.Entry{ID: id, Confidence: finding.Certain}, Run: func(*check.View) []finding.Finding { return []finding.Finding{f} }}}
 }
 
 // Region is where plans of tests are done.
@@ -199,7 +201,7 @@ func Words(t *testing.T, p interface {
 // Applied holds that after a lost answer the world tells what came of a plan:
 // what is not there, and what could not be read, was not done as far as is known.
 // The checks are all of them, unless others are given.
-func Applied[P, C any](t *testing.T, r action.Remedy[P, C], right World, source snapshot.Source, done, almost func(*snapshot.Snapshot), list ...checks.Check) {
+func Applied[P, C any](t *testing.T, r action.Remedy[P, C], right World, source snapshot.Source, done, almost func(*snapshot.Snapshot), list ...check.Check) {
 	t.Helper()
 	s, of := right()
 	if len(list) == 0 {
@@ -228,7 +230,7 @@ func Applied[P, C any](t *testing.T, r action.Remedy[P, C], right World, source 
 // SameInAnyOrder holds that the same world, read again, in whatever order AWS
 // lists it and Go its maps, is the same plan: an approval is bound to its hash, or
 // no approval would hold. The world is one in which there is a choice to be made.
-func SameInAnyOrder[P, C any](t *testing.T, r action.Remedy[P, C], rich World, list []checks.Check) {
+func SameInAnyOrder[P, C any](t *testing.T, r action.Remedy[P, C], rich World, list []check.Check) {
 	t.Helper()
 	s, of := rich()
 	first, no := Make(r, s, of, list)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
@@ -332,7 +333,7 @@ func TestTakesTheOldest(t *testing.T) {
 }
 
 func TestRefusesUnread(t *testing.T) {
-	remedytest.RefusesUnread(t, Remedy(), healed, checks.Finding{Outcome: checks.Pass, Resource: snapshottest.PrivateRTB},
+	remedytest.RefusesUnread(t, Remedy(), healed, finding.Finding{Outcome: finding.Pass, Resource: snapshottest.PrivateRTB},
 		snapshot.Clusters, snapshot.Instances, snapshot.Groups, snapshot.Nodes, snapshot.Nodegroups)
 }
 

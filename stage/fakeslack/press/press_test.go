@@ -18,7 +18,7 @@ import (
 
 	"rollcall/stage/fakeslack"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
@@ -46,7 +46,7 @@ func brokenRoute() incident.Incident {
 	return incident.Incident{
 		Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0cd2"}, Region: "us-west-2", Partition: "aws",
 		State: incident.Open, Number: 1, Began: at, Opened: at, Changed: at,
-		Cause:  diagnosis.Cause{Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0cd2", Title: "subnet-0ab1 has no route to the internet", Why: "rtb-0cd2 has no default route."},
+		Cause:  diagnosis.Cause{Check: "route/no-egress", Confidence: finding.Certain, Resource: "rtb-0cd2", Title: "subnet-0ab1 has no route to the internet", Why: "rtb-0cd2 has no default route."},
 		Offers: []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: optin.Approve, State: incident.Offered, Made: at, Expires: at.Add(time.Hour)}},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/snapshot"
 	"rollcall/stage/simaws/worldfile"
 )
@@ -30,7 +31,7 @@ func TestEveryCheckHasItsWorlds(t *testing.T) {
 		default:
 			broken[w.Check] = true
 		}
-		if w.Check != "" && !slices.ContainsFunc(checks.All(), func(c checks.Check) bool { return string(c.ID) == w.Check }) {
+		if w.Check != "" && !slices.ContainsFunc(checks.All(), func(c check.Check) bool { return string(c.ID) == w.Check }) {
 			t.Errorf("%s is for %s, which is no check", w.Name, w.Check)
 		}
 	}
@@ -60,7 +61,7 @@ func TestWhatIsLeftOutIsShownElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range c.Remembered {
-		i := slices.IndexFunc(checks.All(), func(c checks.Check) bool { return string(c.ID) == r.Check })
+		i := slices.IndexFunc(checks.All(), func(c check.Check) bool { return string(c.ID) == r.Check })
 		if i < 0 || !slices.Contains(checks.All()[i].Needs, snapshot.LaunchHistory) {
 			t.Errorf("%s is no check that needs the history of launches", r.Check)
 		}

@@ -46,7 +46,7 @@ type Finding struct {
 	Text string
 	// Names are the causes, by Rollcall's ids, that a reader of the warning
 	// would know.
-	Names []checks.ID
+	Names []checkid.ID
 	// Symptom is set where the warning says what does not work, and not why.
 	Symptom bool
 }
@@ -73,9 +73,9 @@ func passed() answer              { return answer{} }
 func skipped(why string) answer   { return answer{skipped: why} }
 func flagged(f ...Finding) answer { return answer{findings: f} }
 
-func cause(text string, names ...checks.ID) Finding { return Finding{Text: text, Names: names} }
+func cause(text string, names ...checkid.ID) Finding { return Finding{Text: text, Names: names} }
 
-func symptom(text string, names ...checks.ID) Finding {
+func symptom(text string, names ...checkid.ID) Finding {
 	return Finding{Text: text, Names: names, Symptom: true}
 }
 
@@ -123,8 +123,8 @@ func connectivity(s Subject) answer {
 }
 
 // ofNetwork are the causes of which a service out of reach is the symptom.
-func ofNetwork() []checks.ID {
-	var list []checks.ID
+func ofNetwork() []checkid.ID {
+	var list []checkid.ID
 	for _, c := range checks.All() {
 		switch group, _, _ := strings.Cut(string(c.ID), "/"); group {
 		case "route", "endpoint", "sg", "nacl", "dns":
@@ -610,7 +610,7 @@ func instanceProfile(s Subject) answer {
 	for _, n := range []struct {
 		what    string
 		actions []string
-		names   []checks.ID
+		names   []checkid.ID
 	}{
 		{"worker node", []string{"ec2:DescribeInstances"}, field(checkid.IAMRolePolicies)},
 		{"image pull", []string{"ecr:GetAuthorizationToken", "ecr:BatchGetImage"}, field(checkid.IAMRolePolicies)},
@@ -803,7 +803,7 @@ func endpoints(s Subject) answer {
 
 func endpoint(s Subject, service string) (Finding, bool) {
 	var worst Finding
-	fault := func(text string, names ...checks.ID) { worst = cause(text, names...) }
+	fault := func(text string, names ...checkid.ID) { worst = cause(text, names...) }
 	fault("no endpoint for "+service, checkid.EndpointMissing, checkid.RouteNoEgress)
 	table, _ := path.New(s.Account).Table(s.Node.Subnet)
 	filters := filter.New(s.Account)
@@ -847,7 +847,7 @@ type Step struct {
 	// Line is where the step begins in the document.
 	Line int
 	// Checks are Rollcall's for the same.
-	Checks []checks.ID
+	Checks []checkid.ID
 	// Note says what the model takes for granted, or what it cannot know.
 	Note  string
 	judge func(Subject) answer
@@ -886,7 +886,7 @@ func Steps() []Step {
 }
 
 // field are the causes that a step is about.
-func field(list ...checks.ID) []checks.ID { return list }
+func field(list ...checkid.ID) []checkid.ID { return list }
 
 func unknowable(why string) func(Subject) answer {
 	return func(Subject) answer { return skipped("not knowable: " + why) }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
 	"rollcall/tools/expect"
@@ -190,7 +191,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func texts(list []checks.ID) []string {
+func texts(list []checkid.ID) []string {
 	var out []string
 	for _, id := range list {
 		out = append(out, string(id))
@@ -214,7 +215,7 @@ func TestAgent(t *testing.T) {
 
 // Every check that a step is said to have is one of the catalogue.
 func TestStepsNameChecks(t *testing.T) {
-	known := map[checks.ID]bool{}
+	known := map[checkid.ID]bool{}
 	for _, c := range checks.All() {
 		known[c.ID] = true
 	}

@@ -24,7 +24,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"golang.org/x/sync/errgroup"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
 	"rollcall/stage/simaws"
@@ -125,8 +128,8 @@ func (r row) kind() kind {
 // isSymptom reports whether a check names no cause: that a node is missing is why
 // the run began.
 func isSymptom(id string) bool {
-	return slices.ContainsFunc(checks.All(), func(c checks.Check) bool {
-		return string(c.ID) == id && c.Confidence == checks.Symptom
+	return slices.ContainsFunc(checks.All(), func(c check.Check) bool {
+		return string(c.ID) == id && c.Confidence == finding.Symptom
 	})
 }
 
@@ -174,7 +177,7 @@ func judge(r Report, truth []string) theirs {
 }
 
 func names(f Finding, truth []string) bool {
-	return slices.ContainsFunc(f.Names, func(id checks.ID) bool { return slices.Contains(truth, string(id)) })
+	return slices.ContainsFunc(f.Names, func(id checkid.ID) bool { return slices.Contains(truth, string(id)) })
 }
 
 // best is the run that serves the runbook best: who runs it may have luck
@@ -222,7 +225,7 @@ func (r row) warnings() []string {
 func (r row) falseAlarms() []string {
 	var list []string
 	for _, in := range r.ours.Incidents {
-		if in.Confidence != string(checks.Advice) {
+		if in.Confidence != string(finding.Advice) {
 			list = append(list, in.Cause)
 		}
 	}

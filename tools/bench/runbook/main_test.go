@@ -7,15 +7,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"rollcall/shared/checks"
+	"rollcall/shared/checkid"
 	"rollcall/stage/simaws/worldfile"
 	"rollcall/tools/testfull"
 )
 
 func TestJudge(t *testing.T) {
-	other := Finding{Step: "1", Names: []checks.ID{"sg/cluster-ingress"}}
-	cause := Finding{Step: "9a", Names: []checks.ID{"route/nat-unusable", "route/blackhole"}}
-	symptom := Finding{Step: "22", Names: []checks.ID{"route/blackhole"}, Symptom: true}
+	other := Finding{Step: "1", Names: []checkid.ID{"sg/cluster-ingress"}}
+	cause := Finding{Step: "9a", Names: []checkid.ID{"route/nat-unusable", "route/blackhole"}}
+	symptom := Finding{Step: "22", Names: []checkid.ID{"route/blackhole"}, Symptom: true}
 	tests := map[string]struct {
 		report Report
 		want   theirs
@@ -42,7 +42,7 @@ func TestBest(t *testing.T) {
 		expect: worldfile.Expect{Incidents: []worldfile.ExpectedIncident{{Cause: "iam/access-missing", Or: []string{"iam/access-wrong-arn"}}}},
 		runs: []Report{
 			{Stopped: "the instance is not running"},
-			{Findings: []Finding{{Step: "11", Names: []checks.ID{"iam/access-wrong-arn"}}}},
+			{Findings: []Finding{{Step: "11", Names: []checkid.ID{"iam/access-wrong-arn"}}}},
 		},
 		ours: diagnosis{Incidents: []incident{{Cause: "route/no-egress"}, {Cause: "iam/access-missing"}}},
 	}

@@ -18,6 +18,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/config"
 	"rollcall/shared/node/text"
 	"rollcall/shared/snapshot"
@@ -110,7 +111,7 @@ func (p Checks) Check(c check.Check, example string) string {
 	}
 	b.WriteString("## Confidence and message\n\n")
 	fmt.Fprintf(&b, "- %s\n- %s\n", sure(c), detectedBy(c))
-	if c.Confidence != checks.Advice {
+	if c.Confidence != finding.Advice {
 		fmt.Fprintf(&b, "- %s\n- %s\n", urgent(c), ends(c))
 	}
 	b.WriteString("\n" + strings.TrimSpace(example) + "\n\n## What it reads\n\n")
@@ -171,13 +172,13 @@ func (p Checks) links(ids []checkid.ID) string {
 
 func sure(c check.Check) string {
 	switch c.Confidence {
-	case checks.Certain:
+	case finding.Certain:
 		return "**Certain**: the finding alone explains the failure."
-	case checks.Likely:
+	case finding.Likely:
 		return "**Likely**: it explains the failure, and something else still could. A certain cause comes before it."
-	case checks.Possible:
+	case finding.Possible:
 		return "**Possible**: it may matter. A certain or likely cause comes before it."
-	case checks.Symptom:
+	case finding.Symptom:
 		return "**A symptom**: it says that something is wrong, and not why. A cause hides it."
 	}
 	return "**Advice**: nothing fails because of it. It is no incident, and nobody is called."
@@ -219,7 +220,7 @@ func urgent(c check.Check) string {
 	case c.Breaks == catalog.Managed:
 		return "A warning, critical once new instances do not become Ready."
 	}
-	if c.Confidence == checks.Certain {
+	if c.Confidence == finding.Certain {
 		return "A warning until a launch meets it, then critical."
 	}
 	return "A warning until an instance that should be a node is late, then critical."

@@ -10,8 +10,10 @@ import (
 
 	"rollcall/infra/specs"
 	"rollcall/shared/catalog"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
@@ -23,7 +25,7 @@ import (
 // met it, and when one has.
 func TestUrgentIsTheSeverity(t *testing.T) {
 	for _, c := range checks.All() {
-		if c.Confidence == checks.Advice {
+		if c.Confidence == finding.Advice {
 			continue
 		}
 		inc := incident.Incident{State: incident.Open, Key: report.Key{Check: c.ID}, Cause: diagnosis.Cause{Check: c.ID, Confidence: c.Confidence}}
@@ -56,7 +58,7 @@ func TestUrgentIsTheSeverity(t *testing.T) {
 
 // What the example of a page is taken for says so, and comes out as it went in.
 func TestExampleIsFoundAgain(t *testing.T) {
-	c := check.Check{Entry: catalog.Entry{ID: "sg/a", Title: "A title", Confidence: checks.Likely}, Needs: []snapshot.Source{snapshot.Clusters}}
+	c := check.Check{Entry: catalog.Entry{ID: "sg/a", Title: "A title", Confidence: finding.Likely}, Needs: []snapshot.Source{snapshot.Clusters}}
 	p := Checks{List: []check.Check{c}, Permissions: func(snapshot.Source) []string { return []string{"eks:DescribeCluster"} }}
 	for shown, want := range map[Shown]string{
 		Posted: "What is posted", Beside: "no message of its own here", Advised: "nothing is posted",
@@ -72,7 +74,7 @@ func TestExampleIsFoundAgain(t *testing.T) {
 			t.Errorf("%s: between is %q, %v", shown, got, found)
 		}
 	}
-	for id, want := range map[checks.ID]string{"spot/a": "the launches of days", "ip/a": "days of the subnet", "node/a": "evidence beside another cause"} {
+	for id, want := range map[checkid.ID]string{"spot/a": "the launches of days", "ip/a": "days of the subnet", "node/a": "evidence beside another cause"} {
 		c.ID = id
 		if text := ExampleSection(c, Example{}, false); !strings.Contains(text, want) {
 			t.Errorf("%s without an example: %q", id, text)
