@@ -654,8 +654,7 @@ func allowed(key string) bool {
 func runForbiddenNodeLabel(s *check.View) []check.Finding {
 	st := s.Boot()
 	suspects, well := st.S.Pending()
-	passed := check.IDs(well)
-	blind := map[snapshot.Failure][]string{}
+	o := newSorting(st, well)
 	var order []string
 	found := map[string]*labelled{}
 	for _, i := range suspects {
@@ -669,13 +668,12 @@ func runForbiddenNodeLabel(s *check.View) []check.Finding {
 			}
 			found[key].instances = append(found[key].instances, i.ID)
 		case why.Source != "":
-			blind[why] = append(blind[why], i.ID)
+			o.unread(i, why)
 		default:
-			passed = append(passed, i.ID)
+			o.pass(i)
 		}
 	}
-	list := check.Passing(nil, s.Cluster.Name, passed)
-	list = append(list, unlooked(s, blind)...)
+	list := o.rest()
 	for _, key := range order {
 		list = append(list, found[key].finding(s))
 	}
@@ -760,4 +758,56 @@ func (l *labelled) finding(s *check.View) check.Finding {
 		f.Fix.Command = s.AWSCommand("eks update-nodegroup-config", "--cluster-name", s.Cluster.Name, "--nodegroup-name", l.group, "--labels", "removeLabels="+strings.Join(l.keys, ","))
 	}
 	return f
+}
+
+// sorting sorts the pending instances of a check: those that pass, those that are not
+// judged, by what was not read, and those that fail, by what a fix would change.
+type sorting struct {
+	cluster string
+	by      func(*snapshot.Instance) string
+	passed  []string
+	blind   map[snapshot.Failure][]string
+	order   []string
+	failed  map[string][]string
+}
+
+// newSorting sorts by what a change of the instances' start would change.
+func newSorting(st *check.BootConfig, well []*snapshot.Instance) *sorting {
+	return &sorting{
+		cluster: st.S.Cluster.Name, by: st.Origin, passed: check.IDs(well),
+		blind: map[snapshot.Failure][]string{}, failed: map[string][]string{},
+	}
+}
+
+func (o *sorting) pass(i *snapshot.Instance) { o.passed = append(o.passed, i.ID) }
+
+func (o *sorting) unread(i *snapshot.Instance, why snapshot.Failure) {
+	o.blind[why] = append(o.blind[why], i.ID)
+}
+
+func (o *sorting) fail(i *snapshot.Instance) {
+	key := o.by(i)
+	if o.failed[key] == nil {
+		o.order = append(o.order, key)
+	}
+	o.failed[key] = append(o.failed[key], i.ID)
+}
+
+// rest are the findings on those that do not fail: one Unknown for each thing that was
+// not read.
+func (o *sorting) rest() []check.Finding {
+	list := check.Passing(nil, o.cluster, o.passed)
+	for why, instances := range o.blind {
+		list = append(list, check.Unread(o.cluster, instances, why))
+	}
+	return list
+}
+
+// findings are all of them; failure is the finding on those that a fix would cure at once.
+func (o *sorting) findings(failure func(by string, of []string) check.Finding) []check.Finding {
+	list := o.rest()
+	for _, key := range o.order {
+		list = append(list, failure(key, o.failed[key]))
+	}
+	return list
 }

@@ -21,11 +21,9 @@ func runMaxPods(s *check.View) []check.Finding {
 		types[t.Name] = t
 	}
 	suspects, well := s.WithStarving()
-	passed := check.IDs(well)
-	blind := map[snapshot.Failure][]string{}
-	g := check.NewGrouped(st)
+	o := newSorting(st, well)
 	sure := map[string]check.Confidence{}
-	g.Of = func(i *snapshot.Instance) string {
+	o.by = func(i *snapshot.Instance) string {
 		pods, from, _ := pods(st, i)
 		return fmt.Sprintf("%s\n%s\n%d\n%s", st.Origin(i), i.Type, pods, from)
 	}
@@ -35,35 +33,31 @@ func runMaxPods(s *check.View) []check.Finding {
 		// Other plugins, IPv6 (always with prefixes, of which there are more
 		// than any node runs pods) and Windows count otherwise.
 		case s.CNI == nil, s.Cluster.IPv6, s.CNI.Env["ENABLE_IPv6"] == "true", i.Windows:
-			passed = append(passed, i.ID)
+			o.pass(i)
 		case pods == 0 && why.Source != "":
-			blind[why] = append(blind[why], i.ID)
+			o.unread(i, why)
 		case pods == 0:
-			passed = append(passed, i.ID) // the image works it out
+			o.pass(i) // the image works it out
 		case !known || t.Interfaces == 0 || t.IPv4PerInterface == 0:
-			why := check.NotRead(snapshot.InstanceTypes, "the capacity of %s is unknown", i.Type)
-			blind[why] = append(blind[why], i.ID)
+			o.unread(i, check.NotRead(snapshot.InstanceTypes, "the capacity of %s is unknown", i.Type))
 		case pods > room(t, s.CNI.Env):
 			if sure[i.ID] = full(s, st.Nodes[i.ID], room(t, s.CNI.Env)); sure[i.ID] == "" {
-				passed = append(passed, i.ID)
+				o.pass(i)
 				continue
 			}
-			g.Add(i)
+			o.fail(i)
 		default:
-			passed = append(passed, i.ID)
+			o.pass(i)
 		}
 	}
-	list := check.Passing(nil, s.Cluster.Name, passed)
-	list = append(list, unlooked(s, blind)...)
-	for _, of := range g.All() {
+	return o.findings(func(_ string, of []string) check.Finding {
 		f := overfull(st, of, types[st.Instances[of[0]].Type])
 		f.Confidence = check.Possible
 		if slices.ContainsFunc(of, func(id string) bool { return sure[id] == check.Likely }) {
 			f.Confidence = check.Likely
 		}
-		list = append(list, f)
-	}
-	return list
+		return f
+	})
 }
 
 // full is how surely a node's pods wait for addresses because it has none left: empty where
@@ -256,9 +250,7 @@ func overfull(st *check.BootConfig, of []string, t snapshot.InstanceType) check.
 func runForeignSecurityGroups(s *check.View) []check.Finding {
 	st := s.Boot()
 	suspects, well := st.S.Pending()
-	passed := check.IDs(well)
-	blind := map[snapshot.Failure][]string{}
-	g := check.NewGrouped(st)
+	o := newSorting(st, well)
 	suffice := sufficient(s)
 	for _, i := range suspects {
 		group, managed := st.Nodegroup(i)
@@ -270,27 +262,20 @@ func runForeignSecurityGroups(s *check.View) []check.Finding {
 		}
 		switch {
 		case !managed, s.Cluster.SecurityGroup == "", slices.Contains(i.Groups, s.Cluster.SecurityGroup):
-			passed = append(passed, i.ID)
+			o.pass(i)
 		case len(i.Groups) == 0:
-			why := check.NotRead(snapshot.Instances, "EC2 does not list security groups of terminated instances")
-			blind[why] = append(blind[why], i.ID)
+			o.unread(i, check.NotRead(snapshot.Instances, "EC2 does not list security groups of terminated instances"))
 		case lt == nil:
-			why := check.NotRead(snapshot.LaunchTemplates, "the launch template of %s is not among those that were read", i.ID)
-			blind[why] = append(blind[why], i.ID)
+			o.unread(i, check.NotRead(snapshot.LaunchTemplates, "the launch template of %s is not among those that were read", i.ID))
 		case len(lt.Groups) == 0:
-			passed = append(passed, i.ID) // the instance was changed, not the template
+			o.pass(i) // the instance was changed, not the template
 		case suffice(i.ID):
-			passed = append(passed, i.ID) // they let through what the cluster's would
+			o.pass(i) // they let through what the cluster's would
 		default:
-			g.Add(i)
+			o.fail(i)
 		}
 	}
-	list := check.Passing(nil, s.Cluster.Name, passed)
-	list = append(list, unlooked(s, blind)...)
-	for origin, of := range g.All() {
-		list = append(list, foreign(st, origin, of))
-	}
-	return list
+	return o.findings(func(origin string, of []string) check.Finding { return foreign(st, origin, of) })
 }
 
 // sufficient returns whether every security group of an instance was read and allows
@@ -439,48 +424,42 @@ func runIMDS(s *check.View) []check.Finding {
 			suspects = append(suspects, i)
 		}
 	}
-	passed := check.IDs(check.Except(well, want))
-	blind := map[snapshot.Failure][]string{}
-	off, near, asked := check.NewGrouped(st), check.NewGrouped(st), check.NewGrouped(st)
+	off, near, asked := newSorting(st, check.Except(well, want)), newSorting(st, nil), newSorting(st, nil)
 	for _, i := range suspects {
 		m := i.Metadata
 		switch {
 		case m.Endpoint == "disabled":
-			off.Add(i)
+			off.fail(i)
 		case m.Endpoint != "enabled":
-			why := check.NotRead(snapshot.Instances, "EC2 does not report whether the metadata service is on")
-			blind[why] = append(blind[why], i.ID)
+			off.unread(i, check.NotRead(snapshot.Instances, "EC2 does not report whether the metadata service is on"))
 		case slices.Contains(want, i) && m.HopLimit == 1 && m.Tokens != "optional":
-			asked.Add(i)
+			asked.fail(i)
 		case slices.Contains(starving, i.ID): // the plugin is on the host's network
-			passed = append(passed, i.ID)
+			off.pass(i)
 		case m.HopLimit == 1 && m.Tokens != "optional" && !check.OfAutoMode(i):
 			// The limit counts for the answer with the token only: where
 			// requests without one are allowed, pods use those. Auto Mode means it so.
-			near.Add(i)
+			near.fail(i)
 		default:
-			passed = append(passed, i.ID)
+			off.pass(i)
 		}
 	}
-	list := check.Passing(nil, s.Cluster.Name, passed)
-	list = append(list, unlooked(s, blind)...)
-	for origin, of := range off.All() {
+	list := off.findings(func(origin string, of []string) check.Finding {
 		var sure check.Confidence
 		if joined := slices.Concat(starving, check.IDs(want)); !slices.ContainsFunc(of, func(id string) bool { return !slices.Contains(joined, id) }) {
 			sure = check.Likely // it joined, and was cut off since
 		}
-		list = append(list, metadataFinding(st, origin, of, sure,
+		return metadataFinding(st, origin, of, sure,
 			fmt.Sprintf("the metadata service of %s is off", check.Subject(of, "instance")),
 			fmt.Sprintf("%s cannot read %s user data, identity and role's credentials: the bootstrap cannot work.", check.Subject(of, "instance"), check.Verb(of, "its", "their")),
-			check.Evidence{What: "HttpEndpoint", Value: "disabled"}, "--http-endpoint enabled"))
-	}
-	for origin, of := range near.All() {
-		list = append(list, outOfReach(st, origin, of, check.Possible))
-	}
-	for origin, of := range asked.All() {
-		list = append(list, outOfReach(st, origin, of, check.Likely))
-	}
-	return list
+			check.Evidence{What: "HttpEndpoint", Value: "disabled"}, "--http-endpoint enabled")
+	})
+	list = append(list, near.findings(func(origin string, of []string) check.Finding {
+		return outOfReach(st, origin, of, check.Possible)
+	})...)
+	return append(list, asked.findings(func(origin string, of []string) check.Finding {
+		return outOfReach(st, origin, of, check.Likely)
+	})...)
 }
 
 // outOfReach is the finding on instances whose tokens take one hop: likely where the warning
@@ -512,26 +491,21 @@ func metadataFinding(st *check.BootConfig, origin string, of []string, sure chec
 func runOlderThanCluster(s *check.View) []check.Finding {
 	st := s.Boot()
 	suspects, well := st.S.Pending()
-	passed := check.IDs(well)
-	blind := map[snapshot.Failure][]string{}
-	g := check.NewGrouped(st)
+	o := newSorting(st, well)
 	for _, i := range suspects {
 		_, managed := st.Nodegroup(i)
 		switch {
 		case managed: // EKS launches them once the cluster is there
-			passed = append(passed, i.ID)
+			o.pass(i)
 		case s.Cluster.Created.IsZero() || i.Launched.IsZero():
-			why := check.NotRead(snapshot.Clusters, "the creation time of the cluster or the launch time of the instance is unknown")
-			blind[why] = append(blind[why], i.ID)
+			o.unread(i, check.NotRead(snapshot.Clusters, "the creation time of the cluster or the launch time of the instance is unknown"))
 		case i.Launched.Before(s.Cluster.Created), s.Cluster.Status == "CREATING":
-			g.Add(i)
+			o.fail(i)
 		default:
-			passed = append(passed, i.ID)
+			o.pass(i)
 		}
 	}
-	list := check.Passing(nil, s.Cluster.Name, passed)
-	list = append(list, unlooked(s, blind)...)
-	for origin, of := range g.All() {
+	return o.findings(func(origin string, of []string) check.Finding {
 		i := st.Instances[of[0]]
 		f := check.Failed(origin, of...).Affecting(of...).
 			Titled("%s launched before cluster %s was ready", check.Subject(of, "instance"), s.Cluster.Name).
@@ -545,9 +519,8 @@ func runOlderThanCluster(s *check.View) []check.Finding {
 		if i.Tags["aws:autoscaling:groupName"] == "" {
 			f.Fix.Command = ""
 		}
-		list = append(list, f)
-	}
-	return list
+		return f
+	})
 }
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

@@ -30,21 +30,19 @@ type flaw struct {
 func runUserData(s *check.View) []check.Finding {
 	st := s.Boot()
 	suspects, well := st.S.Pending()
-	var passed, inDoubt []string
-	var list []check.Finding
-	var order []string
+	o := newSorting(st, well)
+	var order, inDoubt []string
 	groups := map[string]*check.DecodedUserData{}
 	flaws := map[string][]flaw{}
 	members := map[string][]*snapshot.Instance{}
-	blind := map[snapshot.Failure][]string{}
 	for _, i := range suspects {
 		if st.S.Index().Nodes[i.ID] != nil {
-			passed = append(passed, i.ID) // it registered with what it was told: the node failed later
+			o.pass(i) // it registered with what it was told: the node failed later
 			continue
 		}
 		t, why := st.Data(i)
 		if t == nil {
-			blind[why] = append(blind[why], i.ID)
+			o.unread(i, why)
 			continue
 		}
 		found, why := judge(st, i, t)
@@ -63,20 +61,18 @@ func runUserData(s *check.View) []check.Finding {
 			}
 			members[key] = append(members[key], i)
 		case why.Source != "":
-			blind[why] = append(blind[why], i.ID)
+			o.unread(i, why)
 		case len(t.Scripted) > 0:
 			inDoubt = append(inDoubt, i.ID)
 		default:
-			passed = append(passed, i.ID)
+			o.pass(i)
 		}
 	}
-	passed = append(passed, check.IDs(well)...)
-	list = check.Passing(list, s.Cluster.Name, passed)
+	list := o.rest()
 	if len(inDoubt) > 0 {
 		list = append(list, check.Passed(s.Cluster.Name, inDoubt...).
 			Noting("User data", "all comparable values match; its scripts do more than can be followed"))
 	}
-	list = append(list, unlooked(s, blind)...)
 	for _, key := range order {
 		list = append(list, userDataFinding(st, members[key], groups[key], flaws[key]))
 	}
@@ -93,17 +89,6 @@ func fromTemplate(list []flaw, why snapshot.Failure) []flaw {
 		}
 	}
 	list[0].evidence = append(slices.Clone(list[0].evidence), check.Evidence{What: "User data of the instance", Value: fmt.Sprintf("not checked: %s %s", why.Call, why.Reason)})
-	return list
-}
-
-// unlooked are the Unknowns: one for each thing that could not be looked at.
-func unlooked(s *check.View, blind map[snapshot.Failure][]string) []check.Finding {
-	var list []check.Finding
-	for why, instances := range blind {
-		slices.Sort(instances)
-		list = append(list, check.Unread(s.Cluster.Name, instances, why))
-	}
-	slices.SortFunc(list, func(a, b check.Finding) int { return slices.Compare(a.Covers, b.Covers) })
 	return list
 }
 
@@ -635,42 +620,38 @@ func runClusterCA(s *check.View) []check.Finding {
 	b, two := bundleOf(s.Cluster)
 	st := s.Boot()
 	suspects, well := st.S.Pending()
-	passed := append(check.IDs(well), s.Cluster.Name)
+	o := newSorting(st, well)
+	o.passed = append(o.passed, s.Cluster.Name)
 	if !two {
-		return []check.Finding{check.Passed(s.Cluster.Name, append(passed, check.IDs(suspects)...)...)}
+		return []check.Finding{check.Passed(s.Cluster.Name, append(o.passed, check.IDs(suspects)...)...)}
 	}
-	var list []check.Finding
-	blind := map[snapshot.Failure][]string{}
-	g := check.NewGrouped(st)
 	for _, i := range suspects {
 		t, why := st.Data(i)
 		switch {
 		case t == nil:
-			blind[why] = append(blind[why], i.ID)
+			o.unread(i, why)
 			continue
 		case t.Err != nil:
-			blind[t.Undecoded()] = append(blind[t.Undecoded()], i.ID)
+			o.unread(i, t.Undecoded())
 			continue
 		case !t.CA.Known() || t.CA.Value == "" || t.Describes && !t.Has(userdata.NodeConfig):
-			passed = append(passed, i.ID)
+			o.pass(i)
 			continue
 		}
 		if active, other := b.trusts(t); active || !other { // none of them: instance/user-data
-			passed = append(passed, i.ID)
+			o.pass(i)
 			continue
 		}
-		g.Add(i)
+		o.fail(i)
 	}
 	told := map[string]bool{}
-	for origin, of := range g.All() {
+	list := o.findings(func(origin string, of []string) check.Finding {
 		i := st.Instances[of[0]]
 		t, _ := st.Data(i)
 		told[origin], told[check.TemplateOf(i).ID] = true, true
-		list = append(list, userDataFinding(st, instancesOf(st, of), t, []flaw{b.flaw(trust(st, i, t), t)}))
-	}
-	list = append(list, b.templates(st, told)...)
-	list = append(list, unlooked(s, blind)...)
-	return append(list, check.Passed(s.Cluster.Name, passed...))
+		return userDataFinding(st, instancesOf(st, of), t, []flaw{b.flaw(trust(st, i, t), t)})
+	})
+	return append(list, b.templates(st, told)...)
 }
 
 func instancesOf(st *check.BootConfig, ids []string) []*snapshot.Instance {
@@ -748,10 +729,8 @@ func runClusterTag(s *check.View) []check.Finding {
 	st := s.Boot()
 	tag := "kubernetes.io/cluster/" + s.Cluster.Name
 	suspects, well := st.S.Pending()
-	passed := check.IDs(well)
-	blind := map[snapshot.Failure][]string{}
-	g := check.NewGrouped(st)
-	g.Of = func(i *snapshot.Instance) string {
+	o := newSorting(st, well)
+	o.by = func(i *snapshot.Instance) string {
 		if group := i.Tags["aws:autoscaling:groupName"]; group != "" {
 			return group
 		}
@@ -764,17 +743,14 @@ func runClusterTag(s *check.View) []check.Finding {
 		merges, _ := st.Merges(i)
 		switch {
 		case managed, tagged, merges:
-			passed = append(passed, i.ID)
+			o.pass(i)
 		case i.Ended() && len(i.Tags) == 0:
-			why := check.NotRead(snapshot.Instances, "EC2 removes the tags of terminated instances")
-			blind[why] = append(blind[why], i.ID)
+			o.unread(i, check.NotRead(snapshot.Instances, "EC2 removes the tags of terminated instances"))
 		default:
-			g.Add(i)
+			o.fail(i)
 		}
 	}
-	list := check.Passing(nil, s.Cluster.Name, passed)
-	list = append(list, unlooked(s, blind)...)
-	for resource, of := range g.All() {
+	return o.findings(func(resource string, of []string) check.Finding {
 		f := check.Failed(resource, of...).Affecting(of...).
 			Titled("%s %s no tag of cluster %s", check.Subject(of, "instance"), check.Verb(of, "has", "have"), s.Cluster.Name).
 			Because("%s %s not tagged %s. The cloud provider and the network plugin use this tag to find the cluster's instances; outside managed node groups only the group's own template sets it.",
@@ -788,9 +764,8 @@ func runClusterTag(s *check.View) []check.Finding {
 			f.Fix.Command = shell.All(s.AWSCommand("autoscaling create-or-update-tags", "--tags",
 				fmt.Sprintf("ResourceId=%s,ResourceType=auto-scaling-group,Key=%s,Value=owned,PropagateAtLaunch=true", resource, tag)), f.Fix.Command)
 		}
-		list = append(list, f)
-	}
-	return list
+		return f
+	})
 }
 
 // tagKeys are the names of an instance's tags: values may be private.
