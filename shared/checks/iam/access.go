@@ -227,15 +227,18 @@ func quotedNames(names []string) []string {
 	return out
 }
 
-func missing(c check.RoleGroup, s *check.View) []check.Finding {
-	a, why := accessOf(s, c)
+// withoutEntry is the finding on a role that has no access entry, or whose entry was not read.
+func (a access) withoutEntry(c check.RoleGroup) []check.Finding {
+	if unread := a.entriesUnread(); len(unread) > 0 {
+		return c.Blocked(unread...)
+	}
+	return []check.Finding{c.Pass("Access entry of "+c.Name(), "none")}
+}
+
+func missing(c check.RoleGroup, s *check.View, a access) []check.Finding {
 	m, mapped := a.counts()
 	means, wrong := m.Node()
 	switch {
-	case len(c.Suspects) == 0:
-		return []check.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
-	case why != nil:
-		return c.Blocked(*why)
 	case a.entry != nil && nodeType(a.entry.Type):
 		return []check.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type)}
 	case a.entry != nil: // an entry comes before aws-auth
@@ -340,20 +343,12 @@ func lackOfAutoPolicy(s *check.View, of snapshot.Source, e snapshot.AccessEntry)
 	return "", nil
 }
 
-func policyMissing(c check.RoleGroup, s *check.View) []check.Finding {
-	a, why := accessOf(s, c)
+func policyMissing(c check.RoleGroup, s *check.View, a access) []check.Finding {
 	switch {
-	case len(c.Suspects) == 0:
-		return []check.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
-	case why != nil:
-		return c.Blocked(*why)
 	case !isAuto(c, s):
 		return []check.Finding{c.Pass(c.Name(), "is not a role of EKS Auto Mode's nodes")}
 	case a.entry == nil:
-		if blocked := a.entriesUnread(); len(blocked) > 0 {
-			return c.Blocked(blocked...)
-		}
-		return []check.Finding{c.Pass("Access entry of "+c.Name(), "none")}
+		return a.withoutEntry(c)
 	case a.entry.Type != "EC2":
 		return []check.Finding{c.Pass("Access entry of "+c.Name(), a.entry.Type)}
 	}
@@ -399,20 +394,12 @@ func staleEntry(e snapshot.AccessEntry, role time.Time) bool {
 	return !e.Created.IsZero() && !role.IsZero() && e.Created.Add(clocksDiffer).Before(role)
 }
 
-func stale(c check.RoleGroup, s *check.View) []check.Finding {
-	a, why := accessOf(s, c)
+func stale(c check.RoleGroup, s *check.View, a access) []check.Finding {
 	switch {
-	case len(c.Suspects) == 0:
-		return []check.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
-	case why != nil:
-		return c.Blocked(*why)
 	case !a.byEntry:
 		return []check.Finding{c.Pass("Access entries", "are not used in the mode CONFIG_MAP")}
 	case a.entry == nil:
-		if blocked := a.entriesUnread(); len(blocked) > 0 {
-			return c.Blocked(blocked...)
-		}
-		return []check.Finding{c.Pass("Access entry of "+c.Name(), "none")}
+		return a.withoutEntry(c)
 	}
 	role, gone, why := check.ReadRole(s, c.Role)
 	switch {
@@ -455,13 +442,8 @@ func staleDoubt(f check.Finding, e snapshot.AccessEntry, role time.Time) check.F
 	return f
 }
 
-func wrongARN(c check.RoleGroup, s *check.View) []check.Finding {
-	a, why := accessOf(s, c)
+func wrongARN(c check.RoleGroup, s *check.View, a access) []check.Finding {
 	switch {
-	case len(c.Suspects) == 0:
-		return []check.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
-	case why != nil:
-		return c.Blocked(*why)
 	case a.entry != nil, len(a.mapped) > 0 && len(a.unread) == 0:
 		return []check.Finding{c.Pass(c.Name(), "is found by its ARN")}
 	case len(a.unread) > 0:
@@ -487,20 +469,12 @@ func wrongARN(c check.RoleGroup, s *check.View) []check.Finding {
 	return c.Judged(f)
 }
 
-func wrongType(c check.RoleGroup, s *check.View) []check.Finding {
-	a, why := accessOf(s, c)
+func wrongType(c check.RoleGroup, s *check.View, a access) []check.Finding {
 	switch {
-	case len(c.Suspects) == 0:
-		return []check.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
-	case why != nil:
-		return c.Blocked(*why)
 	case !a.byEntry:
 		return []check.Finding{c.Pass("Access entries", "are not used in the mode CONFIG_MAP")}
 	case a.entry == nil:
-		if unread := a.entriesUnread(); len(unread) > 0 {
-			return c.Blocked(unread...)
-		}
-		return []check.Finding{c.Pass("Access entry of "+c.Name(), "none")}
+		return a.withoutEntry(c)
 	}
 	want := entryKind(c, s)
 	confidence := check.Certain

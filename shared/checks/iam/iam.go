@@ -21,15 +21,15 @@ func Checks() []check.Check {
 	return []check.Check{
 		roleCheck(checkid.IAMAccessDuplicateMapping, ofRoles(duplicate), snapshot.Clusters, snapshot.Instances,
 			snapshot.AWSAuthMap),
-		withClasses(classAccessMissing, roleCheck(checkid.IAMAccessMissing, ofRoles(missing), snapshot.Clusters,
+		withClasses(classAccessMissing, roleCheck(checkid.IAMAccessMissing, ofRoles(withAccess(missing)), snapshot.Clusters,
 			snapshot.Instances)),
-		withClasses(classPolicyMissing, roleCheck(checkid.IAMAccessPolicyMissing, ofRoles(policyMissing),
+		withClasses(classPolicyMissing, roleCheck(checkid.IAMAccessPolicyMissing, ofRoles(withAccess(policyMissing)),
 			snapshot.Clusters, snapshot.Instances, snapshot.Access)),
-		withClasses(classStale, roleCheck(checkid.IAMAccessStale, ofRoles(stale), snapshot.Clusters,
+		withClasses(classStale, roleCheck(checkid.IAMAccessStale, ofRoles(withAccess(stale)), snapshot.Clusters,
 			snapshot.Instances, snapshot.Access, snapshot.Roles)),
-		withClasses(classWrongARN, roleCheck(checkid.IAMAccessWrongARN, ofRoles(wrongARN), snapshot.Clusters,
+		withClasses(classWrongARN, roleCheck(checkid.IAMAccessWrongARN, ofRoles(withAccess(wrongARN)), snapshot.Clusters,
 			snapshot.Instances)),
-		withClasses(classWrongType, roleCheck(checkid.IAMAccessWrongType, ofRoles(wrongType), snapshot.Clusters,
+		withClasses(classWrongType, roleCheck(checkid.IAMAccessWrongType, ofRoles(withAccess(wrongType)), snapshot.Clusters,
 			snapshot.Instances, snapshot.Access)),
 		// Pods tell which were made before the role was set.
 		roleCheck(checkid.IAMCNIRolePolicies, cniRolePolicies, snapshot.Clusters, snapshot.Instances,
@@ -63,6 +63,20 @@ func ofRoles(judge func(check.RoleGroup, *check.View) []check.Finding) func(*che
 			found = append(found, judge(c, s)...)
 		}
 		return found
+	}
+}
+
+// withAccess judges how a node role with pending instances gets into the cluster.
+func withAccess(judge func(check.RoleGroup, *check.View, access) []check.Finding) func(check.RoleGroup, *check.View) []check.Finding {
+	return func(c check.RoleGroup, s *check.View) []check.Finding {
+		a, why := accessOf(s, c)
+		switch {
+		case len(c.Suspects) == 0:
+			return []check.Finding{c.Pass(c.Name(), "all of its instances are Ready nodes")}
+		case why != nil:
+			return c.Blocked(*why)
+		}
+		return judge(c, s, a)
 	}
 }
 

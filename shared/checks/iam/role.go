@@ -363,7 +363,7 @@ func beRegional() (text, command string) {
 
 // isAdmitted reports whether the cluster is known to admit the group's role.
 func isAdmitted(c check.RoleGroup, s *check.View) bool {
-	for _, f := range missing(c, s) {
+	for _, f := range withAccess(missing)(c, s) {
 		if f.Outcome != check.Pass {
 			return false
 		}
