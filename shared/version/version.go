@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Unknown is the version of a program that was built without its history.
-const Unknown = "unknown"
+// Unknown is the version of a program that was built without its history, as make builds
+// in a clone: an issue that quotes it says at least that it was no release.
+const Unknown = "development build"
 
 // Current is the version of the running program. Go writes it when it builds with
 // -buildvcs=true: the tag of the commit, else the commit's time and hash (go help

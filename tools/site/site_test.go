@@ -216,6 +216,42 @@ func TestFiguresAreHeld(t *testing.T) {
 	}
 }
 
+// TestReadmeIsForAFirstVisit: a reader of two minutes finds the command that needs no
+// deployment first, no names of functions, nothing that GitHub cuts off at the right, and where
+// all of it was measured. A bare make lists what a person uses.
+func TestReadmeIsForAFirstVisit(t *testing.T) {
+	readme := string(testfile.Read(t, "../../README.md"))
+	rest := readme
+	for _, part := range []string{
+		"docs/pictures/narrow.png", "There was no node.", "rollcall`, for the cluster that has a problem now", "## Debug a cluster right now", "from a [release](docs/release.md)",
+		"rollcall diagnose --cluster prod", "## Try it without an AWS account", "## Deploy", "## Figures", "None of it was measured in a real AWS account or a real Slack workspace.", "## Read on",
+	} {
+		_, after, ok := strings.Cut(rest, part)
+		if !ok {
+			t.Errorf("README.md has no %q after what comes before it", part)
+			continue
+		}
+		rest = after
+	}
+	for _, f := range specs.All() {
+		if strings.Contains(readme, "`"+f.Name+"`") || strings.Contains(readme, " "+f.Name+",") {
+			t.Errorf("README.md names the function %s", f.Name)
+		}
+	}
+	if n := strings.Count(readme, "\n"); n > 130 || strings.Contains(readme, "mermaid") {
+		t.Errorf("README.md has %d lines, or a diagram", n)
+	}
+	code := false
+	for line := range strings.SplitSeq(readme, "\n") {
+		if code = code != strings.HasPrefix(line, "```"); len(line) > 140 && !strings.HasPrefix(line, "|") || code && len(line) > 80 {
+			t.Errorf("README.md has a line of %d characters: %s", len(line), line)
+		}
+	}
+	if n := strings.Count(string(testfile.Read(t, "../../Makefile")), ": ## "); n < 5 || n > 20 {
+		t.Errorf("make lists %d targets", n)
+	}
+}
+
 // prose are the lines of README.md without blocks of code, and without the table of figures.
 func prose(t *testing.T) (lines []string) {
 	t.Helper()
