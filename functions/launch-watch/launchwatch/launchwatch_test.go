@@ -101,7 +101,7 @@ func TestDeniedFleetIsDecoded(t *testing.T) {
 		title, says   string
 		asked         int
 	}{
-		"on":              {sts(message, "2026-11-21T00:00:00Z"), "on", "NodePool default cannot launch: statement AskTeamId denies it", "Statement AskTeamId: aws:RequestTag/team-id names true, the request has none", 1},
+		"on":              {sts(message, "2026-11-21T00:00:00Z"), "on", "NodePool default cannot launch: denied by statement AskTeamId", "Statement AskTeamId: aws:RequestTag/team-id names true, the request has none", 1},
 		"off":             {sts(message, "2026-11-21T00:00:00Z"), "off", "NodePool default cannot launch: a service control policy forbids it", "Encoded message: not decoded: Rollcall lacks sts:DecodeAuthorizationMessage", 0},
 		"it is another's": {sts("other", "2026-11-21T00:00:00Z"), "on", "NodePool default cannot launch: a service control policy forbids it", "Encoded message: not decoded: STS rejects it", 1},
 		"it has expired":  {sts(message, "2026-11-20T14:00:00Z"), "on", "NodePool default cannot launch: a service control policy forbids it", "Encoded message: not decoded: STS rejects it", 1},

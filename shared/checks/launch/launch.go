@@ -299,7 +299,7 @@ func conditions(s snapshot.DeniedStatement) string {
 // all messages tell the same one.
 func saysStatement(f launchFault) string {
 	if list := f.denials(); len(list) == 1 && len(list[0].Statements) > 0 && list[0].Statements[0].ID != "" {
-		return "statement " + list[0].Statements[0].ID + " denies it"
+		return "denied by statement " + list[0].Statements[0].ID
 	}
 	return ""
 }
@@ -311,7 +311,7 @@ func saysDenied(f launchFault) string {
 	case saysStatement(f) != "":
 		return saysStatement(f)
 	case len(list) == 1 && list[0].Explicit && list[0].Kind != "":
-		return check.Article(list[0].Kind) + " denies it"
+		return "denied by " + check.Article(list[0].Kind)
 	}
 	return ""
 }

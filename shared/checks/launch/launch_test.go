@@ -773,14 +773,14 @@ func TestDecodedMessageNamesThePolicy(t *testing.T) {
 		by    []string
 		fix   string
 	}{
-		"a statement denies it": {encodedWorld([]string{blind + "new", blind + "old"}, decoded), "launch/policy-denied", "workers cannot launch: statement AskTeamId denies it",
+		"a statement denies it": {encodedWorld([]string{blind + "new", blind + "old"}, decoded), "launch/policy-denied", "workers cannot launch: denied by statement AskTeamId",
 			[]string{"an explicit deny; the message does not name the kind of policy"}, "Add the tag team-id"},
 		"the sentence names the kind": {encodedWorld([]string{strings.ReplaceAll(denied("with an explicit deny in an identity-based policy: arn:aws:iam::111122223333:policy/Own"), "Launching EC2", "Encoded authorization failure message: new. Launching EC2")}, decoded),
-			"launch/unauthorized", "workers cannot launch: statement AskTeamId denies it", []string{"an explicit deny in an identity-based policy, arn:aws:iam::111122223333:policy/Own"}, "Add the tag team-id"},
+			"launch/unauthorized", "workers cannot launch: denied by statement AskTeamId", []string{"an explicit deny in an identity-based policy, arn:aws:iam::111122223333:policy/Own"}, "Add the tag team-id"},
 		"nothing allows it": {encodedWorld([]string{blind + "new"}, snapshot.DecodedMessage{Encoded: "new", Denial: teamless(func(d *snapshot.Denial) { d.Explicit, d.Statements = false, nil })}),
 			"launch/unauthorized", "workers cannot launch: the launching role lacks a permission", nil, "Decode the authorization message"},
 		"no tag is asked for": {encodedWorld([]string{blind + "new"}, snapshot.DecodedMessage{Encoded: "new", Denial: teamless(func(d *snapshot.Denial) { d.Statements[0].Conditions = d.Statements[0].Conditions[1:] })}),
-			"launch/policy-denied", "workers cannot launch: statement AskTeamId denies it", []string{"an explicit deny; the message does not name the kind of policy"}, "Allow this launch in the policy"},
+			"launch/policy-denied", "workers cannot launch: denied by statement AskTeamId", []string{"an explicit deny; the message does not name the kind of policy"}, "Allow this launch in the policy"},
 		"a statement without a Sid": {encodedWorld([]string{blind + "new"}, snapshot.DecodedMessage{Encoded: "new", Denial: teamless(func(d *snapshot.Denial) { d.Statements[0].ID = "" })}),
 			"launch/policy-denied", "workers cannot launch: a policy denies it explicitly", []string{"an explicit deny; the message does not name the kind of policy"}, "Add the tag team-id"},
 		"another group's message": {encodedWorld([]string{blind + "new"}, snapshot.DecodedMessage{Encoded: "other", Denial: teamless(none)}),
@@ -838,9 +838,9 @@ func TestEachDenialIsItsOwn(t *testing.T) {
 		texts []string
 		want  map[string]string
 	}{
-		"the same sentence":  {[]string{sentence(scp, "new"), sentence(scp, "old")}, map[string]string{"launch/policy-denied": "workers cannot launch: statement AskTeamId denies it"}},
-		"another sentence":   {[]string{sentence(scp, "new"), sentence(own, "old")}, map[string]string{"launch/policy-denied": "workers cannot launch: statement AskTeamId denies it", "launch/unauthorized": "workers cannot launch: an identity-based policy denies it"}},
-		"no sentence at all": {[]string{blind + "new", blind + "old", blind + "older"}, map[string]string{"launch/policy-denied": "workers cannot launch: statement AskTeamId denies it"}},
+		"the same sentence":  {[]string{sentence(scp, "new"), sentence(scp, "old")}, map[string]string{"launch/policy-denied": "workers cannot launch: denied by statement AskTeamId"}},
+		"another sentence":   {[]string{sentence(scp, "new"), sentence(own, "old")}, map[string]string{"launch/policy-denied": "workers cannot launch: denied by statement AskTeamId", "launch/unauthorized": "workers cannot launch: denied by an identity-based policy"}},
+		"no sentence at all": {[]string{blind + "new", blind + "old", blind + "older"}, map[string]string{"launch/policy-denied": "workers cannot launch: denied by statement AskTeamId"}},
 	} {
 		titles := map[string]string{}
 		for check, r := range fails(encodedWorld(tt.texts, first)) {
@@ -888,7 +888,7 @@ func TestRefusedCallWasDenied(t *testing.T) {
 		return s
 	}
 	denied := fails(run(func(r *snapshot.RefusedLaunch) { r.Denial = teamless(func(*snapshot.Denial) {}) }))
-	if r, is := denied["launch/policy-denied"]; !is || len(denied) != 1 || r.Title != "NodePool gpu cannot launch: statement AskTeamId denies it" || !strings.Contains(r.Fix.Text, "spec.tags of the NodePool's class") {
+	if r, is := denied["launch/policy-denied"]; !is || len(denied) != 1 || r.Title != "NodePool gpu cannot launch: denied by statement AskTeamId" || !strings.Contains(r.Fix.Text, "spec.tags of the NodePool's class") {
 		t.Errorf("found %+v", denied)
 	}
 	classed := run(func(r *snapshot.RefusedLaunch) { r.Denial = teamless(func(*snapshot.Denial) {}) })
