@@ -40,10 +40,7 @@ func waiting(v *check.View) *report.WaitingPods {
 			w.Workloads = addWork(w.Workloads, work)
 		}
 	}
-	for _, p := range v.PodWaits() {
-		if p.Event.Reason != "" && !p.ForNetwork() {
-			continue // it waits for a volume, or for the container runtime
-		}
+	for _, p := range v.PodsWithoutAddress() {
 		w.Workloads = addWork(w.Workloads, report.WaitingWorkload{Workload: workload(p.Pod, p.Owner), On: standsOn(v, p.Instance)})
 	}
 	slices.SortStableFunc(w.Workloads, func(a, b report.WaitingWorkload) int { return compareWork(a.Workload, b.Workload) })

@@ -112,15 +112,25 @@ func TestWaitingOnANode(t *testing.T) {
 		{Pod: "shop/db-0", Owner: "StatefulSet db", Node: "ip-10-0-0-1", Since: since},
 		{Pod: "shop/web-1", Owner: "Job web", Node: "ip-10-0-0-1", Since: since},
 		{Pod: "shop/young", Owner: "Job young", Node: "ip-10-0-0-1", Since: s.Time.Add(-5 * time.Second)},
+		{Pod: "shop/web-2", Owner: "Job web", Node: "ip-10-0-0-1", Since: s.Time.Add(-40 * time.Second)},
+		{Pod: "shop/pulls", Owner: "Job pulls", Node: "ip-10-0-0-1", Since: s.Time.Add(-40 * time.Second)},
 	}
 	s.PodEvents = []snapshot.PodEvent{
 		{Pod: "shop/db-0", Reason: "FailedMount", Message: "MountVolume failed", Last: s.Time},
 		{Pod: "shop/web-1", Reason: "FailedCreatePodSandBox", Message: "add cmd: failed to assign an IP address to container", Last: s.Time},
+		{Pod: "shop/web-2", Reason: "FailedCreatePodSandBox", Message: "add cmd: failed to assign an IP address to container", Last: s.Time},
+		{Pod: "shop/pulls", Reason: "FailedCreatePodSandBox", Message: "failed to get sandbox image", Last: s.Time},
 	}
-	got := waiting(check.NewView(s)).Workloads
-	want := []report.WaitingWorkload{{Workload: diagnosis.Workload{Namespace: "shop", Owner: "Job web", Pods: 1}, On: []string{"i-0aaa1111bbbb2222c", "subnet-0ab1"}}}
-	if diff := cmp.Diff(want, got); diff != "" {
+	work := func(owner string, pods int) report.WaitingWorkload {
+		return report.WaitingWorkload{Workload: diagnosis.Workload{Namespace: "shop", Owner: owner, Pods: pods}, On: []string{"i-0aaa1111bbbb2222c", "subnet-0ab1"}}
+	}
+	if diff := cmp.Diff([]report.WaitingWorkload{work("Job web", 2)}, waiting(check.NewView(s)).Workloads); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// Without warnings only the time tells.
+	s.PodEvents = nil
+	if diff := cmp.Diff([]report.WaitingWorkload{work("Job web", 1), work("StatefulSet db", 1)}, waiting(check.NewView(s)).Workloads); diff != "" {
+		t.Errorf("no warnings read (-want +got):\n%s", diff)
 	}
 }
 

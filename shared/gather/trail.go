@@ -568,5 +568,5 @@ func (r *Reader) UserData(ctx context.Context, instances []snapshot.Instance) ([
 // and use.
 func ZoneSources(list []check.Check) []snapshot.Source {
 	return union(list, snapshot.Clusters, snapshot.Instances, snapshot.Groups, snapshot.Nodegroups, snapshot.Activities, snapshot.Nodes,
-		snapshot.VolumesOf, snapshot.PersistentVolumes, snapshot.ClaimsOf, snapshot.WaitingPods, snapshot.ZonesOf)
+		snapshot.VolumesOf, snapshot.PersistentVolumes, snapshot.ClaimsOf, snapshot.WaitingPods, snapshot.PodEventsOf, snapshot.ZonesOf)
 }

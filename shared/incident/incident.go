@@ -536,6 +536,7 @@ func (p *PodImpact) Same(other *PodImpact) bool {
 //	the pods were not read                                      unknown, and why
 //	a pod waits on a node of its subnets, or on its instances   counted, if it is about addresses or that instance
 //	its nodegroups and NodePools were not all compared          all pods of the cluster that wait
+//	a pod waits on a node whose subnet the look did not read    nothing, if it is about addresses
 //	their nodes could run a pod that no node took               counted, once a launch or its severity shows that nodes are missing
 func (inc Incident) PodsIn(obs report.Observation) *PodImpact {
 	if len(inc.Cause.Pods) > 0 {
@@ -554,6 +555,8 @@ func (inc Incident) PodsIn(obs report.Observation) *PodImpact {
 		f := *w.Unread
 		f.Message = "" // which is another each time
 		return &PodImpact{At: obs.At, Unread: &f}
+	case OfAddresses(inc.Key.Check) && slices.ContainsFunc(w.Workloads, ofUnknownSubnet):
+		return nil // the next look at zones knows all nodes
 	}
 	own, compared := inc.sourcesIn(w.Sources)
 	p := &PodImpact{At: obs.At, OfCluster: !compared}
@@ -605,6 +608,12 @@ func (inc Incident) sourcesIn(list []report.NodeSource) (names []string, compare
 		names = append(names, list[i].Name)
 	}
 	return names, len(names) > 0 || OfAddresses(inc.Key.Check)
+}
+
+// ofUnknownSubnet reports whether pods wait on a node that the look knew no subnet of: a roll
+// call reads only the instances that it is about.
+func ofUnknownSubnet(x report.WaitingWorkload) bool {
+	return len(x.On) > 0 && !slices.ContainsFunc(x.On, func(id string) bool { return strings.HasPrefix(id, "subnet-") })
 }
 
 // starves reports whether pods that wait on a node wait for an incident's cause: it is about

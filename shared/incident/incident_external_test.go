@@ -1218,6 +1218,8 @@ func TestPodsIn(t *testing.T) {
 	unsure.Unsure = []string{"workers"}
 	starved := waits("Deployment starved", 12)
 	starved.On = []string{"i-1", "subnet-1"}
+	somewhere := waits("Deployment somewhere", 4)
+	somewhere.On = []string{"i-2"}
 	sources := []report.NodeSource{{Name: "workers", Group: "eks-workers-1"}, {Name: "batch", Group: "eks-batch-1"}, {Name: "spot", Launches: true}}
 	looked := func(list ...report.WaitingWorkload) *report.WaitingPods {
 		return &report.WaitingPods{Workloads: list, Sources: sources}
@@ -1259,23 +1261,25 @@ func TestPodsIn(t *testing.T) {
 		pods *report.WaitingPods
 		want *incident.PodImpact
 	}{
-		"not looked at":                {missed, nil, nil},
-		"denied":                       {missed, &report.WaitingPods{Unread: denied}, &incident.PodImpact{At: at, Unread: &snapshot.Failure{Source: snapshot.WaitingPods, Reason: snapshot.Denied, Call: "kubernetes: list pods"}}},
-		"none wait":                    {missed, looked(), &incident.PodImpact{At: at}},
-		"for another nodegroup":        {missed, looked(waits("Job other", 7, "batch"), waits("Job nowhere", 7)), &incident.PodImpact{At: at}},
-		"on a node of another subnet":  {missed, looked(starved), &incident.PodImpact{At: at}},
-		"for this nodegroup":           {missed, looked(waits("Job web", 2, "workers"), waits("Job other", 7, "batch")), &incident.PodImpact{At: at, Count: 2, Owners: 1, Workloads: []diagnosis.Workload{work("Job web", 2)}}},
-		"another pool can run them":    {missed, looked(waits("Job web", 2, "spot", "workers")), &incident.PodImpact{At: at, Count: 2, Owners: 1, Workloads: []diagnosis.Workload{work("Job web", 2)}, Elsewhere: sources[2], Served: 2}},
-		"another group does not scale": {missed, looked(waits("Job web", 2, "batch", "workers")), &incident.PodImpact{At: at, Count: 2, Owners: 1, Workloads: []diagnosis.Workload{work("Job web", 2)}}},
-		"perhaps":                      {missed, looked(unsure), &incident.PodImpact{At: at, Unsure: 3}},
-		"nobody launched yet":          {foreseen, looked(waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Unsure: 2}},
-		"all that launched joined":     {joined, looked(waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Unsure: 2}},
-		"not compared with its group":  {unknown, looked(waits("Job web", 2, "workers"), waits("Job other", 7, "batch")), &incident.PodImpact{At: at, OfCluster: true, Count: 9, Owners: 2, Workloads: []diagnosis.Workload{work("Job other", 7), work("Job web", 2)}}},
-		"without an address":           {addresses, looked(starved, waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Count: 12, Owners: 1, Workloads: []diagnosis.Workload{work("Deployment starved", 12)}}},
-		"on its instance":              {plugin, looked(starved), &incident.PodImpact{At: at, Count: 12, Owners: 1, Workloads: []diagnosis.Workload{work("Deployment starved", 12)}}},
-		"of a NodePool":                {pool, looked(waits("Job web", 2, "spot"), waits("Job other", 7, "workers")), &incident.PodImpact{At: at, Count: 2, Owners: 1, Workloads: []diagnosis.Workload{work("Job web", 2)}}},
-		"named by the check":           {named, looked(waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Count: 1, Owners: 1, Workloads: []diagnosis.Workload{work("StatefulSet db", 1)}}},
-		"named by an earlier look":     {namedBefore, looked(waits("Job web", 2, "workers")), nil},
+		"not looked at":                  {missed, nil, nil},
+		"denied":                         {missed, &report.WaitingPods{Unread: denied}, &incident.PodImpact{At: at, Unread: &snapshot.Failure{Source: snapshot.WaitingPods, Reason: snapshot.Denied, Call: "kubernetes: list pods"}}},
+		"none wait":                      {missed, looked(), &incident.PodImpact{At: at}},
+		"for another nodegroup":          {missed, looked(waits("Job other", 7, "batch"), waits("Job nowhere", 7)), &incident.PodImpact{At: at}},
+		"on a node of another subnet":    {missed, looked(starved), &incident.PodImpact{At: at}},
+		"for this nodegroup":             {missed, looked(waits("Job web", 2, "workers"), waits("Job other", 7, "batch")), &incident.PodImpact{At: at, Count: 2, Owners: 1, Workloads: []diagnosis.Workload{work("Job web", 2)}}},
+		"another pool can run them":      {missed, looked(waits("Job web", 2, "spot", "workers")), &incident.PodImpact{At: at, Count: 2, Owners: 1, Workloads: []diagnosis.Workload{work("Job web", 2)}, Elsewhere: sources[2], Served: 2}},
+		"another group does not scale":   {missed, looked(waits("Job web", 2, "batch", "workers")), &incident.PodImpact{At: at, Count: 2, Owners: 1, Workloads: []diagnosis.Workload{work("Job web", 2)}}},
+		"perhaps":                        {missed, looked(unsure), &incident.PodImpact{At: at, Unsure: 3}},
+		"nobody launched yet":            {foreseen, looked(waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Unsure: 2}},
+		"all that launched joined":       {joined, looked(waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Unsure: 2}},
+		"not compared with its group":    {unknown, looked(waits("Job web", 2, "workers"), waits("Job other", 7, "batch")), &incident.PodImpact{At: at, OfCluster: true, Count: 9, Owners: 2, Workloads: []diagnosis.Workload{work("Job other", 7), work("Job web", 2)}}},
+		"without an address":             {addresses, looked(starved, waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Count: 12, Owners: 1, Workloads: []diagnosis.Workload{work("Deployment starved", 12)}}},
+		"on a node of an unknown subnet": {addresses, looked(somewhere), nil},
+		"not about addresses":            {missed, looked(somewhere), &incident.PodImpact{At: at}},
+		"on its instance":                {plugin, looked(starved), &incident.PodImpact{At: at, Count: 12, Owners: 1, Workloads: []diagnosis.Workload{work("Deployment starved", 12)}}},
+		"of a NodePool":                  {pool, looked(waits("Job web", 2, "spot"), waits("Job other", 7, "workers")), &incident.PodImpact{At: at, Count: 2, Owners: 1, Workloads: []diagnosis.Workload{work("Job web", 2)}}},
+		"named by the check":             {named, looked(waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Count: 1, Owners: 1, Workloads: []diagnosis.Workload{work("StatefulSet db", 1)}}},
+		"named by an earlier look":       {namedBefore, looked(waits("Job web", 2, "workers")), nil},
 		"the instance was not lost, and its severity is low": {with(func(i *incident.Incident) { i.Affected, i.Launches, i.Cause.Confidence = 0, nil, catalog.Likely }), looked(waits("Job web", 2, "workers")), &incident.PodImpact{At: at, Unsure: 2}},
 		"more than are named, of a nodegroup":                {missed, more(4), &incident.PodImpact{At: at, Unsure: 4}},
 		"more than are named, of the cluster":                {unknown, more(4), &incident.PodImpact{At: at, OfCluster: true, Unsure: 4}},

@@ -333,11 +333,12 @@ func kindOf(w *world.World, eni types.NetworkInterface) int {
 }
 
 // explained waits for the one message that names the leak, its addresses and
-// its dead nodes, with the shortage that comes of it.
+// its terminated nodes, with the shortage and the pods that wait.
 func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 	owners := st.owners()
 	if err := n.wait(ctx, "waiting for the message that names the leak and the shortage", func() (bool, error) {
-		text := st.newestWith(ipsSubnet, fmt.Sprintf("%d addresses", leaked()*ipsLeft), fmt.Sprintf("%d terminated nodes", len(owners)), "0 are free", "few are left", "to 0 of")
+		text := st.newestWith(ipsSubnet, fmt.Sprintf("%d addresses", leaked()*ipsLeft), fmt.Sprintf("%d terminated nodes", len(owners)), "0 are free", "few are left", "to 0 of",
+			fmt.Sprintf("%d pods are waiting: ", st.pods()["Pending"]))
 		return text != "", nil
 	}); err != nil {
 		return fmt.Errorf("%w; the channel says:\n%s", err, channel(st.stage))

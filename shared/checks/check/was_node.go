@@ -654,16 +654,29 @@ func (w PodWait) ForMetadata() bool {
 
 // PodWaits are the pods that wait on Ready nodes.
 func (v *View) PodWaits() []PodWait {
-	return v.known.waits.Get(func() []PodWait { return podWaits(v) })
+	return v.known.waits.Get(func() []PodWait { return podWaits(v, stuckFor) })
 }
 
-func podWaits(v *View) []PodWait {
+// PodsWithoutAddress are the pods that wait on Ready nodes for an address, as far as is known
+// of them: from the first warning that says so on, and after minutes also where no warning
+// could be read. A check waits for longer, as the network plugin may just be starting; who
+// is hurt meanwhile is known.
+func (v *View) PodsWithoutAddress() []PodWait {
+	return slices.DeleteFunc(podWaits(v, 0), func(w PodWait) bool {
+		if w.Event.Reason == "" {
+			return v.Time.Sub(w.Since) < stuckFor
+		}
+		return !w.ForNetwork()
+	})
+}
+
+func podWaits(v *View, least time.Duration) []PodWait {
 	events := map[string][]snapshot.PodEvent{}
 	for _, e := range v.PodEvents {
 		events[e.Pod] = append(events[e.Pod], e)
 	}
 	var list []PodWait
-	for _, w := range StuckOnReady(v.Snapshot) {
+	for _, w := range stuckOnReady(v.Snapshot, least) {
 		var sandbox, volume snapshot.PodEvent
 		for _, e := range events[w.Pod] {
 			switch e.Reason {
@@ -687,7 +700,9 @@ func podWaits(v *View) []PodWait {
 }
 
 // StuckOnReady are the pods that have no sandbox on a Ready node for minutes, whatever for.
-func StuckOnReady(s *snapshot.Snapshot) []PodWait {
+func StuckOnReady(s *snapshot.Snapshot) []PodWait { return stuckOnReady(s, stuckFor) }
+
+func stuckOnReady(s *snapshot.Snapshot, least time.Duration) []PodWait {
 	ready := map[string]snapshot.Node{}
 	for _, n := range s.Nodes {
 		if n.Joined() {
@@ -696,7 +711,7 @@ func StuckOnReady(s *snapshot.Snapshot) []PodWait {
 	}
 	var list []PodWait
 	for _, p := range s.StuckPods {
-		if n, is := ready[p.Node]; is && s.Time.Sub(p.Since) >= stuckFor {
+		if n, is := ready[p.Node]; is && s.Time.Sub(p.Since) >= least {
 			list = append(list, PodWait{StuckPod: p, Instance: n.Instance})
 		}
 	}
