@@ -361,15 +361,15 @@ func agentFinding(s *check.View, of []string, sure check.Confidence, agent strin
 	k := slices.IndexFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == agentAddon })
 	switch {
 	case !s.Has(snapshot.Addons):
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Add-on " + agentAddon, Value: "not read"})
+		f = f.Noting("Add-on "+agentAddon, "not read")
 	case k < 0:
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Add-on " + agentAddon, Value: "not installed"})
+		f = f.Noting("Add-on "+agentAddon, "not installed")
 	default:
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Add-on " + agentAddon, Value: s.Addons[k].Status})
+		f = f.Noting("Add-on "+agentAddon, s.Addons[k].Status)
 	}
 	if agent != "" {
 		f.Why = fmt.Sprintf("aws-node on %s gets its role from a Pod Identity association and requests credentials from the agent on its node. The pod of %s there does not run: %s.", node, agentAddon, agent)
-		f.Evidence = append(f.Evidence, check.Evidence{What: agentAddon + " on " + node, Value: agent})
+		f = f.Noting(agentAddon+" on "+node, agent)
 	}
 	if agent == "" && k < 0 && s.Has(snapshot.Addons) {
 		f.Fix.Text = "Install the agent, or remove the association and let aws-node use the node's role or its service account's; then recreate its pods."

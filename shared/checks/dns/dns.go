@@ -132,8 +132,8 @@ func attributeFault(g *check.Placements, r *resolved, name, title, why string, a
 		ToFix("Turn %s on in %s.", name, r.vpc).
 		Command(g.S.AWSCommand("ec2 modify-vpc-attribute", "--vpc-id", r.vpc, "--"+name, "Value=true")).
 		Console(g.S.VPCLink("VpcDetails:VpcId=" + r.vpc))
-	f.Evidence = append(f.Evidence, namesGiven(g, r.vpc)...)
-	f.Evidence = append(f.Evidence, r.posts[0].Walks(r.private)...)
+	f = f.Showing(namesGiven(g, r.vpc)...)
+	f = f.Showing(r.posts[0].Walks(r.private)...)
 	return f
 }
 

@@ -137,7 +137,7 @@ func notAvailable(s *check.View) []check.Finding {
 		f := gapFinding(c, g, ids[0], check.Title("%s for %s %s not available", check.Subject(ids, "endpoint"), check.And(path.Names(g.services())), check.Verb(ids, "is", "are")), fixNotAvailable(c, g))
 		for _, a := range g.absent {
 			if a.unused.Error != "" {
-				f.Evidence = append(f.Evidence, check.Evidence{What: a.unused.ID, Value: check.Clip(a.unused.Error)})
+				f = f.Noting(a.unused.ID, check.Clip(a.unused.Error))
 			}
 		}
 		return f
@@ -620,9 +620,9 @@ func gapFinding(c *routes.Scope, g gap, resource, title string, fix check.Fix) c
 	}
 	const limit = 3
 	for _, l := range g.tables[:min(len(g.tables), limit)] {
-		f.Evidence = append(f.Evidence, l.Evidence()...)
+		f = f.Showing(l.Evidence()...)
 	}
-	f.Evidence = append(f.Evidence, endpointsSeen(c, g.vpc)...)
+	f = f.Showing(endpointsSeen(c, g.vpc)...)
 	return f
 }
 

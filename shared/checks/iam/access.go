@@ -249,9 +249,9 @@ func missing(c check.RoleGroup, s *check.View, a access) []check.Finding {
 		return c.Blocked(a.unread...)
 	case mapped:
 		f := unauthorized(c, s, a, fmt.Sprintf("is mapped in kube-system/aws-auth %s (entry %d of mapRoles)", wrong, m.Place))
-		f.Evidence = append(f.Evidence, check.Evidence{What: fmt.Sprintf("mapRoles, entry %d", m.Place), Value: fmt.Sprintf("username %q, groups %q", m.Username, m.Groups)})
+		f = f.Notingf(fmt.Sprintf("mapRoles, entry %d", m.Place), "username %q, groups %q", m.Username, m.Groups)
 		if m.Fault != "" {
-			f.Evidence = append(f.Evidence, check.Evidence{What: "aws-auth", Value: check.Clip(m.Fault)})
+			f = f.Noting("aws-auth", check.Clip(m.Fault))
 		}
 		f.Title = check.Title("%s is mapped %s", c.Name(), wrong)
 		switch means {
@@ -291,7 +291,7 @@ func unauthorized(c check.RoleGroup, s *check.View, a access, how string) check.
 		Showing(a.similar...).
 		FixedBy(admit(c, s, a))
 	if a.byEntry {
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Access entries", Value: cmp.Or(check.Some(s.Principals, 10), "none")})
+		f = f.Noting("Access entries", cmp.Or(check.Some(s.Principals, 10), "none"))
 	}
 	if a.entry != nil {
 		f.Fix.Text, f.Fix.Command = changeEntryType(c, s)

@@ -193,7 +193,7 @@ func invalidMap(s *check.View, list []check.RoleGroup, err error) []check.Findin
 			pass.Covers = append(pass.Covers, check.IDs(c.Well)...)
 			if len(c.Suspects) > 0 {
 				c.WeakenByReadyNode(&f)
-				f.Evidence = append(f.Evidence, c.Evidence())
+				f = f.Showing(c.Evidence())
 			}
 		}
 	}

@@ -42,7 +42,7 @@ func policies(c check.RoleGroup, s *check.View) []check.Finding {
 		}
 		if lacksTypes(vital) {
 			f.Why += types.why()
-			f.Evidence = append(f.Evidence, types.evidence()...)
+			f = f.Showing(types.evidence()...)
 		}
 		return c.Judged(f)
 	}
@@ -299,7 +299,7 @@ func stsOf(c check.RoleGroup, s *check.View, net *path.Network, i *snapshot.Inst
 		f.Evidence = []check.Evidence{{What: "aws-node", Value: "role " + legacy + "; " + why}}
 		for _, w := range ways {
 			if w.Service == path.STS {
-				f.Evidence = append(f.Evidence, check.Evidence{What: "Path to " + regional, Value: w.String()})
+				f = f.Noting("Path to "+regional, w.String())
 			}
 		}
 		f.Fix.Text, f.Fix.Command = beRegional()
@@ -478,7 +478,7 @@ func stsRegionDeactivated(s *check.View) []check.Finding {
 		switch {
 		case found:
 			f.Covers = append(f.Covers, i.ID)
-			f.Evidence = append(f.Evidence, check.Evidence{What: h.from, Value: h.line})
+			f = f.Noting(h.from, h.line)
 		case len(told) > 0: // the setting is the account's: it is true for all
 			f.Covers = append(f.Covers, i.ID)
 		case len(unread) > 0:
@@ -908,7 +908,7 @@ func cni(c check.RoleGroup, s *check.View, who cniIdentity) []check.Finding {
 		f := cniLacks(c, s, who, role, g, vital)
 		if lacksTypes(vital) {
 			f.Why += types.why()
-			f.Evidence = append(f.Evidence, types.evidence()...)
+			f = f.Showing(types.evidence()...)
 			f.Fix.Text += " A version of the plugin that knows the type does not need it."
 		}
 		who.lower(&f)
@@ -947,7 +947,7 @@ func cniLacks(c check.RoleGroup, s *check.View, who cniIdentity, role snapshot.R
 		Noting("Not allowed", strings.Join(actionNames(g.missing), ", ")).
 		Console(s.RoleLink(c.Role))
 	if s.CNI != nil && s.CNI.Image != "" {
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Image of aws-node", Value: s.CNI.Image})
+		f = f.Noting("Image of aws-node", s.CNI.Image)
 	}
 	f.Fix.Text, f.Fix.Command = howToGrant(s, c.Role, lacks)
 	if who.later != "" {

@@ -217,10 +217,10 @@ func consoleErrorFinding(l check.InstanceIndex, c *consoleCause, leads bool) che
 		if n == limit {
 			break
 		}
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Console of " + h.instance.ID, Value: check.Clip(h.match.Line)})
+		f = f.Noting("Console of "+h.instance.ID, check.Clip(h.match.Line))
 	}
 	if len(all) > 1 {
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Consoles", Value: fmt.Sprintf("%d of %d were read; all of them show it", len(c.hits), len(all))})
+		f = f.Notingf("Consoles", "%d of %d were read; all of them show it", len(c.hits), len(all))
 	}
 	return f
 }
@@ -347,7 +347,7 @@ func versionSkewFinding(l check.InstanceIndex, g *versioned, plane minor) check.
 		f.Confidence = check.Likely
 	}
 	if g.ready != nil {
-		f.Evidence = append(f.Evidence, check.Evidence{What: g.ready.Name, Value: "a Ready node with kubelet " + g.ready.Kubelet})
+		f = f.Noting(g.ready.Name, "a Ready node with kubelet "+g.ready.Kubelet)
 	}
 	if g.kubelet > plane {
 		f.Fix.Text += " Or upgrade the control plane first."

@@ -252,7 +252,7 @@ func imageUnfitFinding(l check.InstanceIndex, ami string, image snapshot.Image, 
 		ToFix("Set a current EKS image in the launch template or nodegroup, and replace the instances.").
 		Console(l.S.EC2Link("ImageDetails:imageId=" + ami))
 	if !image.Deprecated.IsZero() && !l.S.Time.Before(image.Deprecated) {
-		f.Evidence = append(f.Evidence, check.Evidence{What: ami, Value: "deprecated since " + image.Deprecated.UTC().Format("2006-01-02") + "; by itself harmless"})
+		f = f.Noting(ami, "deprecated since "+image.Deprecated.UTC().Format("2006-01-02")+"; by itself harmless")
 	}
 	if m := minorOf(l.S.Cluster.Version); m > 0 {
 		architecture := "x86_64"
@@ -357,13 +357,11 @@ func commonFactorFinding(s *check.View, v factor.Verdict, launches []factor.Laun
 		f.Why += fmt.Sprintf(" Of them %d of %d %s failed.", v.AmongFailed, v.AmongLaunches, having(v.Among))
 	}
 	for _, value := range append(slices.Clone(v.Shared), v.Near...) {
-		f.Evidence = append(f.Evidence, check.Evidence{What: string(value.Kind), Value: value.Name})
+		f = f.Noting(string(value.Kind), value.Name)
 		f.Resources = append(f.Resources, value.Name)
 	}
-	f.Evidence = append(f.Evidence,
-		check.Evidence{What: "Launches compared", Value: fmt.Sprintf("%d of %d failed with it, in %d quarters of an hour; without it %d of %d", v.Failed, v.Launches, v.Witnesses, v.OtherFailed, v.Others)},
-		check.Evidence{What: "Chance", Value: fmt.Sprintf("p = %.2g, corrected for %d values and %d inspections (90 days)", v.P, v.Tried, v.Looks)},
-	)
+	f = f.Notingf("Launches compared", "%d of %d failed with it, in %d quarters of an hour; without it %d of %d", v.Failed, v.Launches, v.Witnesses, v.OtherFailed, v.Others).
+		Notingf("Chance", "p = %.2g, corrected for %d values and %d inspections (90 days)", v.P, v.Tried, v.Looks)
 	f.Fix = commonFactorFix(s, first, factor.Instead(launches, first), ids[0])
 	return f
 }
@@ -579,12 +577,12 @@ func endedEarlyFinding(l check.InstanceIndex, key string, ends []end) check.Find
 	const limit = 5
 	for n, e := range ends {
 		if n == limit {
-			f.Evidence = append(f.Evidence, check.Evidence{What: "Instances", Value: fmt.Sprintf("and %d more", len(ends)-limit)})
+			f = f.Notingf("Instances", "and %d more", len(ends)-limit)
 			break
 		}
-		f.Evidence = append(f.Evidence, check.Evidence{What: e.instance.ID, Value: e.line()})
+		f = f.Noting(e.instance.ID, e.line())
 		if cause := l.Activity[e.instance.ID]; cause != "" {
-			f.Evidence = append(f.Evidence, check.Evidence{What: "Scaling activity of " + e.instance.ID, Value: check.Clip(cause)})
+			f = f.Noting("Scaling activity of "+e.instance.ID, check.Clip(cause))
 		}
 	}
 	f.Fix = check.Fix{

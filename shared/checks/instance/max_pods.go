@@ -471,7 +471,7 @@ func outOfReach(st *check.BootConfig, origin string, of []string, sure check.Con
 		check.Evidence{What: "HttpPutResponseHopLimit, HttpTokens", Value: "1, required"}, "--http-put-response-hop-limit 2")
 	for _, w := range st.S.PodWaits() {
 		if slices.Contains(of, w.Instance) && w.ForMetadata() {
-			f.Evidence = append(f.Evidence, check.Evidence{What: "Pod " + w.Pod, Value: w.Event.Reason + ": " + check.Clip(w.Event.Message)})
+			f = f.Noting("Pod "+w.Pod, w.Event.Reason+": "+check.Clip(w.Event.Message))
 			break
 		}
 	}
@@ -575,7 +575,7 @@ func scheduledEventFinding(l check.InstanceIndex, i *snapshot.Instance, events [
 		f.Fix.Command = l.S.AWSCommand("ec2 terminate-instances", "--instance-ids", i.ID)
 	}
 	for _, e := range events {
-		f.Evidence = append(f.Evidence, check.Evidence{What: i.ID, Value: fmt.Sprintf("%s, not before %s: %s", cmp.Or(e.Code, "event without a code"), atUTC(e.NotBefore), check.Clip(cmp.Or(e.Description, "no description")))})
+		f = f.Notingf(i.ID, "%s, not before %s: %s", cmp.Or(e.Code, "event without a code"), atUTC(e.NotBefore), check.Clip(cmp.Or(e.Description, "no description")))
 		// A reboot that has begun takes the start with it.
 		began := !e.NotBefore.IsZero() && !l.S.Time.Before(e.NotBefore)
 		if (ofFailingHost(e) || began) && !sure {
@@ -655,7 +655,7 @@ func statusCheckFinding(l check.InstanceIndex, owner string, list []snapshot.Ins
 		f.Covers = append(f.Covers, s.Instance)
 		system = system || s.System == "impaired"
 		if n < limit {
-			f.Evidence = append(f.Evidence, check.Evidence{What: s.Instance, Value: fmt.Sprintf("system status %s, instance status %s", cmp.Or(s.System, "not reported"), cmp.Or(s.OS, "not reported"))})
+			f = f.Notingf(s.Instance, "system status %s, instance status %s", cmp.Or(s.System, "not reported"), cmp.Or(s.OS, "not reported"))
 		}
 	}
 	f.Instances = append([]string(nil), f.Covers...)

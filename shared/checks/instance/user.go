@@ -109,15 +109,15 @@ func userDataFinding(st *check.BootConfig, of []*snapshot.Instance, t *check.Dec
 	var why []string
 	for _, w := range flaws {
 		why = append(why, w.why)
-		f.Evidence = append(f.Evidence, w.evidence...)
+		f = f.Showing(w.evidence...)
 	}
 	f.Why = strings.Join(why, " ")
 	kinds := make([]string, len(t.Kinds))
 	for n, k := range t.Kinds {
 		kinds[n] = string(k)
 	}
-	f.Evidence = append(f.Evidence, check.Evidence{What: "User data, read from " + t.From, Value: cmp.Or(check.And(kinds), "empty")})
-	f.Evidence = append(f.Evidence, image(st, of[0]))
+	f = f.Noting("User data, read from "+t.From, cmp.Or(check.And(kinds), "empty"))
+	f = f.Showing(image(st, of[0]))
 	f.Fix = check.Fix{Text: first.fix, Console: console(st, origin)}
 	if len(flaws) > 1 {
 		f.Fix.Text = "Correct all of these. " + first.fix

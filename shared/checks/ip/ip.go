@@ -170,8 +170,8 @@ func blocksIn(c *routes.Scope, n taker, pods podNetwork) check.Finding {
 	if len(n.further) > 0 {
 		f.Why += fmt.Sprintf(" More interfaces can be created in %s.", check.Some(n.further, 3))
 	}
-	f.Evidence = append(f.Evidence, check.Evidence{What: "Settings of aws-node", Value: pods.words()})
-	f.Evidence = append(f.Evidence, breakers(u)...)
+	f = f.Noting("Settings of aws-node", pods.words())
+	f = f.Showing(breakers(u)...)
 	f.Fix = mend(c, n, u)
 	return f
 }
@@ -285,7 +285,7 @@ func templates(l check.Leaks) []check.Finding {
 				ids = append(ids, i.ID)
 				held += len(i.PrivateIPs)
 			}
-			f.Evidence = append(f.Evidence, check.Evidence{What: "Kept", Value: fmt.Sprintf("%d %s of terminated instances, %d %s: %s", len(kept), check.Plural(len(kept), "interface", "interfaces"), held, check.Plural(held, "address", "addresses"), check.Some(ids, 5))})
+			f = f.Notingf("Kept", "%d %s of terminated instances, %d %s: %s", len(kept), check.Plural(len(kept), "interface", "interfaces"), held, check.Plural(held, "address", "addresses"), check.Some(ids, 5))
 		}
 		list = append(list, f)
 	}
@@ -351,7 +351,7 @@ func plugin(l check.Leaks) []check.Finding {
 	f.Title = check.Title("%s", heads[0])
 	f.Why = fmt.Sprintf("Leaked interfaces stay: %s.", check.And(say))
 	for _, line := range say {
-		f.Evidence = append(f.Evidence, check.Evidence{What: "aws-node", Value: line})
+		f = f.Noting("aws-node", line)
 	}
 	f.Fix = check.Fix{
 		Text:    "Set CLUSTER_NAME and keep aws-node's own cleanup enabled; if the add-on is managed, in its configuration values.",
@@ -461,17 +461,17 @@ func podsWithoutAddress(s *check.View, list []check.PodWait) check.Finding {
 	}
 	for i, w := range list {
 		if i == 3 {
-			f.Evidence = append(f.Evidence, check.Evidence{What: "More pods", Value: fmt.Sprint(len(list) - i)})
+			f = f.Noting("More pods", fmt.Sprint(len(list)-i))
 			break
 		}
 		value := "no warning is about it"
 		if w.Event.Reason != "" {
 			value = w.Event.Reason + ": " + check.Clip(w.Event.Message)
 		}
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Pod " + w.Pod, Value: value})
+		f = f.Noting("Pod "+w.Pod, value)
 	}
 	if n := slices.IndexFunc(s.NodePods, func(n snapshot.NodePods) bool { return n.Node == first.Node }); n >= 0 {
-		f.Evidence = append(f.Evidence, check.Evidence{What: first.Node, Value: fmt.Sprintf("runs %d pods with addresses of their own", s.NodePods[n].Addressed)})
+		f = f.Notingf(first.Node, "runs %d pods with addresses of their own", s.NodePods[n].Addressed)
 	}
 	return f
 }

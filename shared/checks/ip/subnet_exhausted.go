@@ -70,7 +70,7 @@ func freeIn(c *routes.Scope, n taker, pods podNetwork, t snapshot.InstanceType) 
 	d := n.demand(pods, t)
 	f.Evidence = []check.Evidence{{What: "Addresses of " + subnet.ID, Value: n.sum(d, t)}}
 	if pods.read || pods.IPv6 {
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Settings of aws-node", Value: pods.words()})
+		f = f.Noting("Settings of aws-node", pods.words())
 	}
 	if subnet.Free >= d.First || subnet.Free > 0 && len(n.spare) > 0 {
 		return f
@@ -80,7 +80,7 @@ func freeIn(c *routes.Scope, n taker, pods podNetwork, t snapshot.InstanceType) 
 		f.Instances = notReadyIn(c, n.from...)
 	}
 	f.Resources = []string{subnet.ID, subnet.VPC}
-	f.Evidence = append(f.Evidence, check.Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)})
+	f = f.Notingf(subnet.ID, "%s, %s", subnet.CIDR, subnet.Zone)
 	f.Fix = check.Fix{
 		Text:    fmt.Sprintf("Delete unused holders of addresses (the command lists interfaces that nothing is attached to), or have the group launch into a subnet other than %s.", subnet.ID),
 		Command: c.S.AWSCommand("ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet.ID, "Name=status,Values=available"),
@@ -89,7 +89,7 @@ func freeIn(c *routes.Scope, n taker, pods podNetwork, t snapshot.InstanceType) 
 	if !n.node {
 		f.Fix.Text = fmt.Sprintf("Delete unused holders of addresses (the command lists interfaces that nothing is attached to), or move pods to a larger subnet than %s with new ENIConfigs, or the subnet tag kubernetes.io/role/cni.", subnet.ID)
 	}
-	f.Evidence = append(f.Evidence, holders(c.S, subnet.ID)...)
+	f = f.Showing(holders(c.S, subnet.ID)...)
 	// What is left behind explains it where giving that back would cure it.
 	leaked, strays := check.LeakedAddresses(c.S, subnet.ID), len(check.StrayBranches(c.S, subnet.ID))
 	f.NarrowedAfter = []checkid.ID{checkid.SpotBurstExceedsSubnet}
@@ -498,16 +498,16 @@ func leakFinding(l check.Leaks, n snapshot.Subnet, here *check.SubnetLeaks) chec
 		Noting("Created by", check.Some(owners, 5)).
 		Noting("Of cluster", clusters(l, here)).
 		FixedBy(fix(l, n, here))
-	f.Evidence = append(f.Evidence, check.Evidence{What: "eni-cleanup", Value: fate(l, here)})
+	f = f.Noting("eni-cleanup", fate(l, here))
 	if here.Others > 0 {
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Not counted", Value: fmt.Sprintf("%d %s of terminated nodes that name another cluster", here.Others, check.Plural(here.Others, "interface", "interfaces"))})
+		f = f.Notingf("Not counted", "%d %s of terminated nodes that name another cluster", here.Others, check.Plural(here.Others, "interface", "interfaces"))
 	}
 	if len(here.Spared) > 0 {
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Not leaked", Value: reasons(here.Spared)})
+		f = f.Noting("Not leaked", reasons(here.Spared))
 	}
 	if back, returned := returned(l, n.ID); returned {
 		back.What = "Given back to " + n.ID
-		f.Evidence = append(f.Evidence, back)
+		f = f.Showing(back)
 	}
 	return f
 }

@@ -271,21 +271,21 @@ func notReady(s *check.View, u use, w state) check.Finding {
 	if w.gone {
 		f.Fix.Command = shell.Command("kubectl", "get", "nodepool", pools[0], "-o", "yaml")
 	}
-	f.Evidence = append(f.Evidence, check.Evidence{What: u.title(), Value: conditionText(w.of, w.condition)})
+	f = f.Noting(u.title(), conditionText(w.of, w.condition))
 	if w.class != nil {
 		for _, name := range slices.Sorted(maps.Keys(w.class.Conditions)) {
 			if c := w.class.Conditions[name]; name != w.of && name != "Ready" && c.Status != "True" && c.Reason != "DependenciesNotReady" {
-				f.Evidence = append(f.Evidence, check.Evidence{What: "Also", Value: conditionText(name, c)})
+				f = f.Noting("Also", conditionText(name, c))
 			}
 		}
-		f.Evidence = append(f.Evidence, instead(s, *w.class, w.of)...)
+		f = f.Showing(instead(s, *w.class, w.of)...)
 		if key, value, n := otherValue(s, w); n > 0 {
 			f.Fix.Text = fmt.Sprintf("%d %s %s=%s. If the class should use %s, change its term. If not, tag each <subnet> that nothing else selects.",
 				n, check.Plural(n, "subnet has", "subnets have"), key, check.Clip(value), check.Plural(n, "it", "these"))
 		}
-		f.Evidence = append(f.Evidence, accessUnread(s, *w.class)...)
+		f = f.Showing(accessUnread(s, *w.class)...)
 	}
-	f.Evidence = append(f.Evidence, check.Evidence{What: "NodePools", Value: check.Some(pools, 10)})
+	f = f.Noting("NodePools", check.Some(pools, 10))
 	if w.of == "SubnetsReady" || w.of == "SecurityGroupsReady" {
 		f.Fix.Command = cmp.Or(tagAsSelected(s, w), listing(s, w.of), f.Fix.Command)
 	}
@@ -745,19 +745,19 @@ func limitReached(s *check.View, p snapshot.NodePool, pods []*snapshot.WaitingPo
 			}
 			value += leastCPU(s, p, pods[0])
 		}
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Limit of " + check.Clip(name), Value: value})
+		f = f.Noting("Limit of "+check.Clip(name), value)
 	}
 	const most = 5
 	for i, w := range pods {
 		if i == most {
-			f.Evidence = append(f.Evidence, check.Evidence{What: "More pods", Value: fmt.Sprint(len(pods) - most)})
+			f = f.Noting("More pods", fmt.Sprint(len(pods)-most))
 			break
 		}
 		value := "waiting since " + check.ClockTime(w.Since())
 		if asks := asked(w); asks != "" {
 			value += ", requests " + asks
 		}
-		f.Evidence = append(f.Evidence, check.Evidence{What: w.Key(), Value: value + ": " + check.Clip(w.Scheduled.Message)})
+		f = f.Noting(w.Key(), value+": "+check.Clip(w.Scheduled.Message))
 	}
 	return f
 }

@@ -154,7 +154,7 @@ func cannotLaunch(a *check.Attempts, spec launchSpec, f launchFault) check.Findi
 	}
 	if spec.inspect != nil {
 		headline, evidence := spec.inspect(a, f)
-		if finding.Evidence = append(finding.Evidence, evidence...); headline != "" {
+		if finding = finding.Showing(evidence...); headline != "" {
 			finding.Title = check.Title("%s cannot launch: %s", check.Subject(names, "group"), headline)
 		}
 	}

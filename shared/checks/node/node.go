@@ -164,13 +164,13 @@ func cniNotReadyFinding(l check.InstanceIndex, list []trouble) check.Finding {
 	for n, t := range list {
 		f.Covers = append(f.Covers, t.id)
 		if n < limit {
-			f.Evidence = append(f.Evidence, check.Evidence{What: t.node.Name, Value: t.said})
+			f = f.Noting(t.node.Name, t.said)
 		}
 	}
 	if len(list) > limit {
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Nodes", Value: fmt.Sprintf("and %d more", len(list)-limit)})
+		f = f.Notingf("Nodes", "and %d more", len(list)-limit)
 	}
-	f.Evidence = append(f.Evidence, check.Evidence{What: first.node.Name, Value: "Ready is " + cmp.Or(first.node.Ready.Status, "not reported") + ": " + check.Clip(first.node.Ready.Message)})
+	f = f.Noting(first.node.Name, "Ready is "+cmp.Or(first.node.Ready.Status, "not reported")+": "+check.Clip(first.node.Ready.Message))
 	f.Instances = slices.Clone(f.Covers)
 	f.Resources = []string{first.node.Name}
 	if !first.sure {
@@ -423,12 +423,12 @@ func notInitializedFinding(s *check.View, pool string, list []snapshot.NodeClaim
 		f.Title = check.Title("%s %s not initialized: the VPC resource controller does not support the type", check.Subject(hosts, "node"), check.Verb(hosts, "is", "are"))
 		f.Why += fmt.Sprintf(" The VPC resource controller reports: %q.", check.Clip(strings.TrimSuffix(e.Message, ".")))
 		f.Fix.Text = "Remove this instance type from the NodePool's requirements, or Karpenter launches it again; other types carry branch interfaces."
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Event of " + e.Node, Value: e.Reason + ": " + check.Clip(e.Message)})
+		f = f.Noting("Event of "+e.Node, e.Reason+": "+check.Clip(e.Message))
 	}
 	const most = 5
 	for i, claim := range list {
 		if i == most {
-			f.Evidence = append(f.Evidence, check.Evidence{What: "More", Value: fmt.Sprintf("%d NodeClaims", len(list)-most)})
+			f = f.Notingf("More", "%d NodeClaims", len(list)-most)
 			break
 		}
 		c := claim.Conditions["Initialized"]
@@ -436,7 +436,7 @@ func notInitializedFinding(s *check.View, pool string, list []snapshot.NodeClaim
 		if c.Message != "" {
 			value += ": " + check.Clip(c.Message)
 		}
-		f.Evidence = append(f.Evidence, check.Evidence{What: "NodeClaim " + claim.Name, Value: strings.TrimSpace("node " + claim.Node + "; " + value)})
+		f = f.Noting("NodeClaim "+claim.Name, strings.TrimSpace("node "+claim.Node+"; "+value))
 	}
 	return f
 }
@@ -498,10 +498,10 @@ func notReadyFinding(l check.InstanceIndex, id string, n *snapshot.Node) check.F
 	f.Why += "."
 	if n.Uninitialized {
 		f.Why += " The cloud provider has not initialized it."
-		f.Evidence = append(f.Evidence, check.Evidence{What: n.Name, Value: "has the taint node.cloudprovider.kubernetes.io/uninitialized"})
+		f = f.Noting(n.Name, "has the taint node.cloudprovider.kubernetes.io/uninitialized")
 	}
 	if i, known := l.Instances[id]; known && i.State != "running" {
-		f.Evidence = append(f.Evidence, check.Evidence{What: id, Value: "is " + i.State})
+		f = f.Noting(id, "is "+i.State)
 	}
 	return f
 }
@@ -583,7 +583,7 @@ func uninitializedFinding(l check.InstanceIndex, owner string, list []string) ch
 	const limit = 5
 	for n, id := range list {
 		if n == limit {
-			f.Evidence = append(f.Evidence, check.Evidence{What: "Nodes", Value: fmt.Sprintf("and %d more", len(list)-limit)})
+			f = f.Notingf("Nodes", "and %d more", len(list)-limit)
 			break
 		}
 		value := "node " + l.Nodes[id].Name
@@ -594,7 +594,7 @@ func uninitializedFinding(l check.InstanceIndex, owner string, list []string) ch
 				f.Why += fmt.Sprintf(" Its name is not the instance's private DNS name, %s.", i.PrivateDNS)
 			}
 		}
-		f.Evidence = append(f.Evidence, check.Evidence{What: id, Value: value})
+		f = f.Noting(id, value)
 	}
 	f.Fix = check.Fix{
 		Text:    "Compare the node's name with the instance's private DNS name, and check the DHCP options' domain names.",

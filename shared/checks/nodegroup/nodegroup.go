@@ -353,9 +353,9 @@ func updateFailed(r check.Roster, n snapshot.Nodegroup, u snapshot.Update, line 
 		Command(r.S.AWSCommand("eks describe-update", "--name", r.S.Cluster.Name, "--nodegroup-name", n.Name, "--update-id", u.ID)).
 		Console(r.S.NodegroupLink(n.Name))
 	if len(u.Params) > 0 {
-		f.Evidence = append(f.Evidence, check.Evidence{What: "It was to set", Value: check.Clip(strings.Join(u.Params, ", "))})
+		f = f.Noting("It was to set", check.Clip(strings.Join(u.Params, ", ")))
 	}
-	f.Evidence = append(f.Evidence, cluster.IssueEvidence(u.Errors)...)
+	f = f.Showing(cluster.IssueEvidence(u.Errors)...)
 	if len(u.Errors) == 0 {
 		return f
 	}

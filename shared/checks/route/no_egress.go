@@ -40,7 +40,7 @@ func noEgressFinding(c *routes.Scope, fault wayFault) check.Finding {
 	against := c.Counter(l)
 	if against != "" {
 		f.Confidence = check.Possible
-		f.Evidence = append(f.Evidence, check.Evidence{What: against, Value: "is a Ready node in the same subnets: it reaches what it needs, perhaps through a proxy"})
+		f = f.Noting(against, "is a Ready node in the same subnets: it reaches what it needs, perhaps through a proxy")
 	}
 	if routes.Rowless(l.Internet) {
 		f.Why = whyNoEgress(c, l, l.Outside())
@@ -808,7 +808,7 @@ func refusal(c *routes.Scope, list []excluded) check.Finding {
 		f.Covers = append(f.Covers, r.table.IDs()...)
 		f.Instances = append(f.Instances, r.instances...)
 		f.Resources = append(f.Resources, r.table.API().Resources()...)
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Path to " + path.API.Name(), Value: r.table.API().String()})
+		f = f.Noting("Path to "+path.API.Name(), r.table.API().String())
 		from = append(from, r.from...)
 		outside = outside || r.table.Table.VPC != cluster.VPC
 		partly = partly || r.partly
@@ -818,9 +818,8 @@ func refusal(c *routes.Scope, list []excluded) check.Finding {
 	if partly {
 		f.Confidence = check.Likely // a gateway with several addresses uses any of them
 	}
-	f.Evidence = append(f.Evidence,
-		check.Evidence{What: "publicAccessCidrs", Value: check.Cidrs(cluster.PublicAccessCIDRs)},
-		check.Evidence{What: "Source address", Value: check.Some(from, 10)})
+	f = f.Noting("publicAccessCidrs", check.Cidrs(cluster.PublicAccessCIDRs)).
+		Noting("Source address", check.Some(from, 10))
 	f.Title = check.Title("the API of %s blocks %s", cluster.Name, check.Some(from, 1))
 	f.Why = fmt.Sprintf("Private access is off, so nodes in %s use the public endpoint. Their source address is %s; publicAccessCidrs has only %s.",
 		check.Some(f.Covers, 3), check.Some(from, 3), check.Cidrs(cluster.PublicAccessCIDRs))

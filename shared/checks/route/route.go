@@ -423,7 +423,7 @@ func (w wayCheck) findings(c *routes.Scope) []check.Finding {
 			if said.Confidence == "" {
 				said.Confidence = check.Likely
 			}
-			said.Evidence = append(said.Evidence, check.Evidence{What: string(f.way.NamesUnread), Value: "were not read: names may resolve to another network"})
+			said = said.Noting(string(f.way.NamesUnread), "were not read: names may resolve to another network")
 		}
 		list = append(list, said)
 	}
@@ -664,7 +664,7 @@ func leavesViewFinding(c *routes.Scope) []check.Finding {
 			f := l.Pass()
 			f.Evidence = check.Walked(l.Paths)
 			if w, leaves := l.Away(); leaves {
-				f.Evidence = append(f.Evidence, check.Evidence{What: l.ReadyNode, Value: fmt.Sprintf("is a Ready node: what is behind %s works", w.At)})
+				f = f.Notingf(l.ReadyNode, "is a Ready node: what is behind %s works", w.At)
 			}
 			list = append(list, f)
 			continue

@@ -425,7 +425,7 @@ func failingPool(s *check.View, p spotreport.Pool) check.Finding {
 	for _, c := range p.Causes {
 		causes = append(causes, fmt.Sprintf("%d %s", c.Count, c.Name))
 	}
-	f.Evidence = append(f.Evidence, check.Evidence{What: "How its launches ended", Value: strings.Join(append(causes, fmt.Sprintf("%d joined", p.Joined)), ", ")})
+	f = f.Noting("How its launches ended", strings.Join(append(causes, fmt.Sprintf("%d joined", p.Joined)), ", "))
 	return f
 }
 
@@ -578,11 +578,11 @@ func reclaimedBeforeJoinFinding(l check.InstanceIndex, key string, list []*snaps
 	for n, i := range list {
 		f.Covers = append(f.Covers, i.ID)
 		if n < maxTaken {
-			f.Evidence = append(f.Evidence, check.Evidence{What: i.ID, Value: takenLine(l, i)})
+			f = f.Noting(i.ID, takenLine(l, i))
 		}
 	}
 	if more := len(list) - maxTaken; more > 0 {
-		f.Evidence = append(f.Evidence, check.Evidence{What: "Instances", Value: fmt.Sprintf("and %d more", more)})
+		f = f.Notingf("Instances", "and %d more", more)
 	}
 	f.Instances = f.Covers
 	first := list[0]

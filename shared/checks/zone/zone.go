@@ -40,13 +40,13 @@ func runZoneImpaired(s *check.View) []check.Finding {
 		case ours[z.Name] && (z.State == "impaired" || z.State == "unavailable"):
 			f := impaired(p, z, "EC2 reports "+z.Name+" as "+z.State+".")
 			if seen {
-				f.Evidence = append(f.Evidence, t.evidence(z.Name))
+				f = f.Showing(t.evidence(z.Name))
 			}
 			list = append(list, f)
 		case ours[z.Name] && seen:
 			f := impaired(p, z, t.describe(z.Name))
 			f.Confidence = check.Likely
-			f.Evidence = append(f.Evidence, t.evidence(z.Name))
+			f = f.Showing(t.evidence(z.Name))
 			list = append(list, f)
 		case ours[z.Name] && !slices.Contains([]string{"available", "information", "constrained", "impaired", "unavailable"}, z.State):
 			list = append(list, check.Unread(z.Name, []string{z.Name}, check.Broken(snapshot.ZonesOf, "EC2 reports %s as %q, which is unknown to Rollcall", z.Name, z.State)))
@@ -55,7 +55,7 @@ func runZoneImpaired(s *check.View) []check.Finding {
 		default:
 			well = append(well, z.Name)
 			if ours[z.Name] {
-				pass.Evidence = append(pass.Evidence, check.Evidence{What: z.Name, Value: stateOf(z)})
+				pass = pass.Noting(z.Name, stateOf(z))
 			}
 		}
 	}
@@ -442,13 +442,13 @@ func apartFinding(p *zones.Zones, list []stuck) check.Finding {
 			break
 		}
 		f.Pods = append(f.Pods, x.pod.Key())
-		f.Evidence = append(f.Evidence, waitsEvidence(p, x.pod))
+		f = f.Showing(waitsEvidence(p, x.pod))
 		for _, l := range x.homes {
-			f.Evidence = append(f.Evidence, check.Evidence{What: l.Home.ID, Value: placementText(p, l)})
+			f = f.Noting(l.Home.ID, placementText(p, l))
 			f.Resources = append(f.Resources, l.Home.ID)
 		}
 	}
-	f.Evidence = append(f.Evidence, nodesByZone(p))
+	f = f.Showing(nodesByZone(p))
 	if n := len(list) - 1; n > 0 {
 		f.Why += fmt.Sprintf(" The same is true of %d more %s.", n, check.Plural(n, "pod", "pods"))
 	}
@@ -496,12 +496,12 @@ func stuckFinding(p *zones.Zones, zone string, list []stuck) check.Finding {
 	const most = 10
 	for i, x := range list {
 		if i == most {
-			f.Evidence = append(f.Evidence, check.Evidence{What: "More pods", Value: fmt.Sprint(len(list) - most)})
+			f = f.Noting("More pods", fmt.Sprint(len(list)-most))
 			break
 		}
-		f.Evidence = append(f.Evidence, waitsEvidence(p, x.pod))
+		f = f.Showing(waitsEvidence(p, x.pod))
 		for _, l := range x.homes {
-			f.Evidence = append(f.Evidence, check.Evidence{What: l.Home.ID, Value: placementText(p, l)})
+			f = f.Noting(l.Home.ID, placementText(p, l))
 			f.Resources = append(f.Resources, l.Home.ID)
 		}
 	}
@@ -558,7 +558,7 @@ func runShifted(s *check.View) []check.Finding {
 			h := impactOf(p, x, away)
 			if h.none() && !slices.ContainsFunc(x.Of, func(o snapshot.Shift) bool { return o.Kind != snapshot.PracticeRun }) {
 				pass.Covers = append(pass.Covers, z)
-				pass.Evidence = append(pass.Evidence, check.Evidence{What: z, Value: describe(p, x.Of[0]) + "; nothing waits for the zone"})
+				pass = pass.Noting(z, describe(p, x.Of[0])+"; nothing waits for the zone")
 				continue
 			}
 			list = append(list, shiftedFinding(p, x, h))
