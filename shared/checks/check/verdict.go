@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"rollcall/shared/checks/finding"
@@ -147,4 +148,32 @@ func Adding[T comparable](list []T, more ...T) []T {
 		}
 	}
 	return list
+}
+
+// Groups are values by a key, in the order in which the keys came.
+type Groups[T any] struct {
+	keys []string
+	by   map[string][]T
+}
+
+// Add adds a value to the group of a key.
+func (g *Groups[T]) Add(key string, value T) {
+	if g.by == nil {
+		g.by = map[string][]T{}
+	}
+	if g.by[key] == nil {
+		g.keys = append(g.keys, key)
+	}
+	g.by[key] = append(g.by[key], value)
+}
+
+// All are the groups.
+func (g *Groups[T]) All() iter.Seq2[string, []T] {
+	return func(yield func(string, []T) bool) {
+		for _, key := range g.keys {
+			if !yield(key, g.by[key]) {
+				return
+			}
+		}
+	}
 }

@@ -926,18 +926,13 @@ func Unschedulable(s *View, span time.Duration) []*snapshot.WaitingPod {
 
 // Walked is the path to each service, one line for those that share one.
 func Walked(paths []path.Path) []Evidence {
-	var order []string
-	served := map[string][]path.Service{}
+	var served Groups[path.Service]
 	for _, p := range paths {
-		way := p.String()
-		if served[way] == nil {
-			order = append(order, way)
-		}
-		served[way] = append(served[way], p.Service)
+		served.Add(p.String(), p.Service)
 	}
 	var list []Evidence
-	for _, way := range order {
-		list = append(list, Evidence{What: "Path to " + And(path.Names(served[way])), Value: way})
+	for way, services := range served.All() {
+		list = append(list, Evidence{What: "Path to " + And(path.Names(services)), Value: way})
 	}
 	return list
 }

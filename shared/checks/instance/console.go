@@ -335,7 +335,7 @@ func kubeletOf(l check.InstanceIndex, i *snapshot.Instance, images map[string]sn
 }
 
 func versionSkewFinding(l check.InstanceIndex, g *versioned, plane minor) check.Finding {
-	f := check.Failed(g.owner, g.instances...).Affecting(append([]string(nil), g.instances...)...).
+	f := check.Failed(g.owner, g.instances...).Affecting(g.instances...).
 		Involving(l.S.Cluster.Name).
 		Titled("%s: kubelet %s, control plane %s", check.Subject(g.instances, "instance"), g.kubelet, plane).
 		Because("%s of %s.", skew(g.kubelet, plane), l.S.Cluster.Name).

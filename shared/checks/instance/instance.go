@@ -157,20 +157,14 @@ func runImageUnfit(s *check.View) []check.Finding {
 	l := s.Index()
 	suspects, well := l.S.Pending()
 	images := imagesByID(s)
-	var order []string
-	by := map[string][]*snapshot.Instance{}
+	var groups check.Groups[*snapshot.Instance]
 	for _, i := range suspects {
 		// One image may be right for one type and wrong for another.
-		key := i.AMI + " " + i.Type
-		if by[key] == nil {
-			order = append(order, key)
-		}
-		by[key] = append(by[key], i)
+		groups.Add(i.AMI+" "+i.Type, i)
 	}
 	var list []check.Finding
 	faults := map[string]int{} // image to its finding: one message for each
-	for _, key := range order {
-		group := by[key]
+	for _, group := range groups.All() {
 		ami := group[0].AMI
 		if f, lacks := unseenImage(l, ami); lacks {
 			list = append(list, check.Unread(cmp.Or(ami, s.Cluster.Name), check.IDs(group), f))
@@ -434,8 +428,7 @@ type end struct {
 func runEndedEarly(s *check.View) []check.Finding {
 	l := s.Index()
 	var well, unseen []string
-	var order []string
-	groups := map[string][]end{}
+	var groups check.Groups[end]
 	for _, i := range s.Scoped() {
 		e, verdict := ended(l, i)
 		switch verdict {
@@ -444,11 +437,7 @@ func runEndedEarly(s *check.View) []check.Finding {
 		case check.Unknown:
 			unseen = append(unseen, i.ID)
 		case check.Fail:
-			key := cmp.Or(i.Owner(), i.ID)
-			if groups[key] == nil {
-				order = append(order, key)
-			}
-			groups[key] = append(groups[key], e)
+			groups.Add(cmp.Or(i.Owner(), i.ID), e)
 		}
 	}
 	list := check.Passing(nil, s.Cluster.Name, well)
@@ -458,8 +447,8 @@ func runEndedEarly(s *check.View) []check.Finding {
 	if lost := l.Lost(); len(lost) > 0 {
 		list = append(list, check.Unread(s.Cluster.Name, lost, check.NotRead(snapshot.Instances, "EC2 does not list %s: too new, or terminated for more than an hour", check.Some(lost, 3))))
 	}
-	for _, key := range order {
-		list = append(list, endedEarlyFinding(l, key, groups[key]))
+	for owner, ends := range groups.All() {
+		list = append(list, endedEarlyFinding(l, owner, ends))
 	}
 	return list
 }
@@ -765,16 +754,12 @@ type sorting struct {
 	by      func(*snapshot.Instance) string
 	passed  []string
 	blind   map[snapshot.Failure][]string
-	order   []string
-	failed  map[string][]string
+	failed  check.Groups[string]
 }
 
 // newSorting sorts by what a change of the instances' start would change.
 func newSorting(st *check.BootConfig, well []*snapshot.Instance) *sorting {
-	return &sorting{
-		cluster: st.S.Cluster.Name, by: st.Origin, passed: check.IDs(well),
-		blind: map[snapshot.Failure][]string{}, failed: map[string][]string{},
-	}
+	return &sorting{cluster: st.S.Cluster.Name, by: st.Origin, passed: check.IDs(well), blind: map[snapshot.Failure][]string{}}
 }
 
 func (o *sorting) pass(i *snapshot.Instance) { o.passed = append(o.passed, i.ID) }
@@ -783,13 +768,7 @@ func (o *sorting) unread(i *snapshot.Instance, why snapshot.Failure) {
 	o.blind[why] = append(o.blind[why], i.ID)
 }
 
-func (o *sorting) fail(i *snapshot.Instance) {
-	key := o.by(i)
-	if o.failed[key] == nil {
-		o.order = append(o.order, key)
-	}
-	o.failed[key] = append(o.failed[key], i.ID)
-}
+func (o *sorting) fail(i *snapshot.Instance) { o.failed.Add(o.by(i), i.ID) }
 
 // rest are the findings on those that do not fail: one Unknown for each thing that was
 // not read.
@@ -804,8 +783,8 @@ func (o *sorting) rest() []check.Finding {
 // findings are all of them; failure is the finding on those that a fix would cure at once.
 func (o *sorting) findings(failure func(by string, of []string) check.Finding) []check.Finding {
 	list := o.rest()
-	for _, key := range o.order {
-		list = append(list, failure(key, o.failed[key]))
+	for key, of := range o.failed.All() {
+		list = append(list, failure(key, of))
 	}
 	return list
 }

@@ -608,18 +608,13 @@ func statusCheck(s *check.View) []check.Finding {
 		statuses[status.Instance] = status
 	}
 	var list []check.Finding
-	groups := map[string][]snapshot.InstanceStatus{}
-	var order []string
+	var groups check.Groups[snapshot.InstanceStatus]
 	for _, i := range suspects {
 		status, known := statuses[i.ID]
 		switch {
 		case i.State != "running": // EC2 checks only those
 		case impaired(status):
-			owner := cmp.Or(i.Owner(), i.ID)
-			if groups[owner] == nil {
-				order = append(order, owner)
-			}
-			groups[owner] = append(groups[owner], status)
+			groups.Add(cmp.Or(i.Owner(), i.ID), status)
 		case statusOK(status):
 			well = append(well, i)
 		case l.Due(i.ID):
@@ -627,8 +622,8 @@ func statusCheck(s *check.View) []check.Finding {
 		}
 	}
 	list = check.Passing(list, s.Cluster.Name, check.IDs(well))
-	for _, owner := range order {
-		list = append(list, statusCheckFinding(l, owner, groups[owner]))
+	for owner, of := range groups.All() {
+		list = append(list, statusCheckFinding(l, owner, of))
 	}
 	return list
 }

@@ -60,8 +60,7 @@ func launchCheck(spec launchSpec) check.Check {
 // judge makes one finding for each resource that failed launches hang on, and
 // passes every group that has none.
 func judge(a *check.Attempts, spec launchSpec) []check.Finding {
-	var order []string
-	faults := map[string][]check.Attempt{}
+	var faults check.Groups[check.Attempt]
 	told := map[string]bool{} // units that fail
 	open := map[string]check.Attempt{}
 	for _, t := range a.List {
@@ -77,17 +76,13 @@ func judge(a *check.Attempts, spec launchSpec) []check.Finding {
 		if spec.resource != nil && t.Refused == nil {
 			resource = spec.resource(a, t)
 		}
-		resource = cmp.Or(resource, t.Group)
-		if faults[resource] == nil {
-			order = append(order, resource)
-		}
-		faults[resource] = append(faults[resource], t)
+		faults.Add(cmp.Or(resource, t.Group), t)
 		told[t.Group] = true
 	}
 	var list []check.Finding
-	for _, resource := range order {
-		f := cannotLaunch(a, spec, launchFault{resource: resource, list: faults[resource]})
-		if f.Confidence == "" && !slices.ContainsFunc(faults[resource], func(t check.Attempt) bool { return !t.Likely }) {
+	for resource, attempts := range faults.All() {
+		f := cannotLaunch(a, spec, launchFault{resource: resource, list: attempts})
+		if f.Confidence == "" && !slices.ContainsFunc(attempts, func(t check.Attempt) bool { return !t.Likely }) {
 			f.Confidence, f.Unconditional = check.Likely, true
 		}
 		list = append(list, f)

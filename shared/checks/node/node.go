@@ -549,8 +549,7 @@ func learned(i *snapshot.Instance, launch snapshot.ExpectedJoin) string {
 func uninitialized(s *check.View) []check.Finding {
 	l := s.Index()
 	var well []string
-	groups := map[string][]string{}
-	var order []string
+	var groups check.Groups[string]
 	for _, id := range s.Scope.Instances {
 		n := l.Nodes[id]
 		switch {
@@ -562,21 +561,18 @@ func uninitialized(s *check.View) []check.Finding {
 			if i := l.Instances[id]; i != nil {
 				owner = cmp.Or(i.Owner(), id)
 			}
-			if groups[owner] == nil {
-				order = append(order, owner)
-			}
-			groups[owner] = append(groups[owner], id)
+			groups.Add(owner, id)
 		}
 	}
 	list := check.Passing(nil, s.Cluster.Name, well)
-	for _, owner := range order {
-		list = append(list, uninitializedFinding(l, owner, groups[owner]))
+	for owner, of := range groups.All() {
+		list = append(list, uninitializedFinding(l, owner, of))
 	}
 	return list
 }
 
 func uninitializedFinding(l check.InstanceIndex, owner string, list []string) check.Finding {
-	f := check.Failed(owner, list...).Affecting(append([]string(nil), list...)...).
+	f := check.Failed(owner, list...).Affecting(list...).
 		Titled("%s %s not initialized by the cloud provider", check.Subject(list, "node"), check.Verb(list, "is", "are"))
 	first := l.Nodes[list[0]]
 	f.Why = fmt.Sprintf("%s registered and still has the taint node.cloudprovider.kubernetes.io/uninitialized: the cloud controller has found no instance for it.", first.Name)

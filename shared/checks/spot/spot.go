@@ -510,8 +510,8 @@ func ReclaimedBeforeJoin() check.Check {
 
 func runReclaimed(s *check.View) []check.Finding {
 	l := s.Index()
-	var well, unseen, order []string
-	groups := map[string][]*snapshot.Instance{}
+	var well, unseen []string
+	var groups check.Groups[*snapshot.Instance]
 	for _, i := range s.Scoped() {
 		switch verdict := reclaim(l, i); verdict {
 		case check.Pass:
@@ -519,19 +519,15 @@ func runReclaimed(s *check.View) []check.Finding {
 		case check.Unknown:
 			unseen = append(unseen, i.ID)
 		case check.Fail:
-			key := cmp.Or(i.Owner(), i.ID)
-			if groups[key] == nil {
-				order = append(order, key)
-			}
-			groups[key] = append(groups[key], i)
+			groups.Add(cmp.Or(i.Owner(), i.ID), i)
 		}
 	}
 	list := check.Passing(nil, s.Cluster.Name, well)
 	if len(unseen) > 0 {
 		list = append(list, check.Unread(s.Cluster.Name, unseen, unreclaimed(l)...))
 	}
-	for _, key := range order {
-		list = append(list, reclaimedBeforeJoinFinding(l, key, groups[key]))
+	for owner, of := range groups.All() {
+		list = append(list, reclaimedBeforeJoinFinding(l, owner, of))
 	}
 	return list
 }
