@@ -237,7 +237,7 @@ func TestWhoTalks(t *testing.T) {
 		"shared/relay/via":          {"awscall", "awsjson", "net", "net/http"}, // a way to others, through their relays
 		"shared/capture":            {"net", "net/http"},                       // tells by their types how calls failed
 		"shared/evidence":           {"s3"},
-		"shared/detect":             {"dynamodb", "s3"}, // makes the clients for the keeper of evidence and for what is known of relays
+		"shared/detect":             {"dynamodb", "s3"}, // makes the clients for the keeper of evidence and for the table
 		"shared/cloudtrail":         {"awsjson"},
 		"shared/cloudwatchlogs":     {"awsjson"},
 		"shared/route53":            {"awscall", "awsjson"},
@@ -256,15 +256,15 @@ func TestWhoTalks(t *testing.T) {
 		"shared/remedy/awscall":     {"autoscaling", "ec2", "eks"}, // what changes things in AWS
 		// The functions make the clients of state, bus and slack, and hand
 		// them over.
-		"functions/launch-watch/launchwatch":       {"dynamodb", "sqs"},
-		"functions/join-check/joincheck":           {"cloudwatchlogs", "dynamodb", "sqs"},
-		"functions/nodegroup-watch/nodegroupwatch": {"dynamodb", "eventbridge", "sqs"},
+		"functions/launch-watch/launchwatch":       {"sqs"},
+		"functions/join-check/joincheck":           {"cloudwatchlogs", "sqs"},
+		"functions/nodegroup-watch/nodegroupwatch": {"eventbridge", "sqs"},
 		"functions/spot-report/spotreport":         {"dynamodb", "sqs"},
-		"functions/subnet-watch/subnetwatch":       {"dynamodb", "sqs"},
-		"functions/zone-watch/zonewatch":           {"dynamodb", "sqs"},
-		"functions/sweep/sweep":                    {"cloudwatchlogs", "dynamodb", "eventbridge", "sqs"},
-		"functions/eni-cleanup/enicleanup":         {"dynamodb", "eventbridge", "sqs"},
-		"functions/change-check/changecheck":       {"dynamodb", "sqs"},
+		"functions/subnet-watch/subnetwatch":       {"sqs"},
+		"functions/zone-watch/zonewatch":           {"sqs"},
+		"functions/sweep/sweep":                    {"cloudwatchlogs", "eventbridge", "sqs"},
+		"functions/eni-cleanup/enicleanup":         {"eventbridge", "sqs"},
+		"functions/change-check/changecheck":       {"sqs"},
 		"functions/report/report":                  {"dynamodb", "eventbridge", "net/http", "secretsmanager", "sqs"},
 		"functions/slack-actions/slackactions":     {"dynamodb", "net/http", "secretsmanager", "sqs"},
 		"functions/notify-targets/notifytargets":   {"dynamodb", "secretsmanager", "sns", "sqs"},

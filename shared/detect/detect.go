@@ -469,15 +469,15 @@ func KeepEvidence(e lambda.Env) *evidence.Keeper {
 // passed to the keeper.
 func NewReader(e lambda.Env, k *evidence.Keeper) *gather.Reader {
 	r := gather.New(k.Recording(e.Watched())).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader).
-		Relaying(via.New(e.AsksRelays(), e.Config.RolePrefix, e.Config.Relays, Uses(e)))
+		Relaying(via.New(e.AsksRelays(), e.Config.RolePrefix, e.Config.Relays, Table(e)))
 	if k != nil {
 		r.Telling(k)
 	}
 	return r
 }
 
-// Uses is what is remembered of the relays of the spoke's clusters.
-func Uses(e lambda.Env) via.Uses {
+// Table is the table of a function, for the records of its spoke, in its clock's time.
+func Table(e lambda.Env) *store.Store {
 	return store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke)
 }
 

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/functions/change-check/spec"
@@ -70,7 +69,7 @@ type handler struct {
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	h := handler{
 		Detector: detect.New(spec.Name, e, nil, nil), // it takes no snapshot, and tells changes alone
-		memory:   store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke),
+		memory:   detect.Table(e),
 		reader:   func() Reader { return gather.NewTrail(e.Watched(), e.Sleep) },
 		send:     queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Changes: e.Config.ChangeQueueURL, Spoke: e.Config.Spoke},
 		own:      own(lambdacontext.FunctionName, e.Config.Spoke),

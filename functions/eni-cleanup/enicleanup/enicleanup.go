@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"golang.org/x/sync/errgroup"
@@ -476,7 +475,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 }
 
 func assemble(e lambda.Env, r Reader) handler {
-	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke)
+	table := detect.Table(e)
 	queues := queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}
 	return handler{
 		Detector: detect.New(spec.Name, e, r, queues),

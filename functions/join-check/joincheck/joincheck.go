@@ -12,14 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/checks/check"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"golang.org/x/sync/errgroup"
 
 	"rollcall/functions/join-check/spec"
 	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/cloudwatchlogs"
 	"rollcall/shared/detect"
@@ -136,7 +134,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,
-		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke),
+		Table:    detect.Table(e),
 		Reader:   reader,
 		Remind:   queues,
 	}), nil

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"golang.org/x/sync/errgroup"
 
@@ -240,7 +239,7 @@ type batch struct {
 	groupsFailed *snapshot.Failure
 	// ahead are the groups that were read with the instances; nil for none.
 	ahead []string
-	cases        map[string]clusterCase
+	cases map[string]clusterCase
 }
 
 func (b batch) empty() bool {
@@ -416,7 +415,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,
-		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke),
+		Table:    detect.Table(e),
 		Reader:   reader,
 		Remind:   queues,
 	}), nil

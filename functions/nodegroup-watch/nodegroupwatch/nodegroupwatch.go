@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -297,7 +296,7 @@ func newHandler(e lambda.Env) handler {
 	return handler{
 		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,
-		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke),
+		Table:    detect.Table(e),
 		Reader:   reader,
 		Remind:   queues,
 		Tell:     bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),

@@ -13,14 +13,12 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/checks/check"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/functions/subnet-watch/spec"
 	"rollcall/shared/chart"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
@@ -87,7 +85,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}).Keeping(keep),
 		Config:   e.Config,
-		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke),
+		Table:    detect.Table(e),
 		Reader:   func() Reader { return reader.Counting() },
 		Gauge:    e.Metrics.Gauge,
 	}), nil

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -351,7 +350,7 @@ const (
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	client := sqs.NewFromConfig(e.AWS)
 	queues := queue.Queues{Client: client, Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL, Nodegroups: e.Config.NodegroupQueueURL, Spoke: e.Config.Spoke}
-	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke)
+	table := detect.Table(e)
 	limits := &awsconf.Limits{Shares: e.Config.SweepConcurrency, Now: e.Now, Sleep: e.Sleep}
 	if e.Config.Clock.Slower() {
 		limits.Now, limits.Sleep = config.Clock{}.Now, config.Clock{}.Sleep

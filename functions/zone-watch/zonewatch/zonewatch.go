@@ -9,13 +9,11 @@ import (
 	"fmt"
 	"time"
 
-	"rollcall/shared/checks/facts/zones"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/functions/zone-watch/spec"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
@@ -65,7 +63,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := detect.NewReader(e, keep)
 	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}).Keeping(keep),
-		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).WithClock(e.Now).ForSpoke(e.Config.Spoke),
+		Table:    detect.Table(e),
 		Reader:   reader,
 		Gauge:    e.Metrics.Gauge,
 	}), nil
