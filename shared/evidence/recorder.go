@@ -481,9 +481,8 @@ func (k *Keeper) Key(a About) string {
 	return fmt.Sprintf("%s/%s/%s/%s/%s-%s.tar.gz", account, region, a.Cluster, at.Format("2006/01/02/15"), a.By, hex.EncodeToString(sum.Sum(nil))[:16])
 }
 
-// Keep packs what was read until now, while the invocation goes on with its own work: on a
-// share of a core it takes tens of milliseconds. It is written when that work is done
-// (Flush): nothing of it waits.
+// Keep packs what was read until now beside the invocation's own work: on a share of a core
+// packing takes tens of milliseconds. Flush writes it after that work, which never waits.
 func (k *Keeper) Keep(a About) {
 	key := k.Key(a)
 	if key == "" || slices.Contains(k.known, key) || slices.ContainsFunc(k.waiting, func(o *object) bool { return o.key == key }) {

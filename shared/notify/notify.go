@@ -124,7 +124,7 @@ type Notifier struct {
 	Slack     Slack
 	Files     Files
 	Answers   Answers
-	// Prepare makes Slack ready for messages; nil where there is nothing to make ready.
+	// Prepare reads what Slack's first message needs, such as the token; nil for nothing.
 	Prepare func(ctx context.Context)
 	// Workspace may be nil: then nothing is linked to other messages.
 	Workspace Workspace
@@ -174,7 +174,7 @@ type Invocation struct {
 	filesOwed []string
 	// clusters are those that it began.
 	clusters map[string]*Cluster
-	// prepared is set once Slack is being made ready, preparing waits for that.
+	// prepared is set once Prepare is called, preparing waits for it.
 	prepared  bool
 	preparing sync.WaitGroup
 }
@@ -985,8 +985,8 @@ func (c *Cluster) recordIncidents(ctx context.Context, decide Decide) (due []out
 	return due, strays, nil
 }
 
-// prepare has Slack made ready, once in an invocation, for an incident of which it is about to
-// be told: while that is recorded.
+// prepare starts Prepare, once in an invocation, for an incident that is due for Slack: it
+// runs while the incident is recorded.
 func (c *Cluster) prepare(ctx context.Context, o outgoing) {
 	held := func(t outbox.Target) bool { return c.record.Held(t, c.Now()) }
 	if c.Prepare == nil || c.prepared || c.slackDown || c.budgetSpent() || !o.forSlack() || slices.ContainsFunc(c.targetsOf(o.inc), held) {

@@ -867,8 +867,8 @@ func TestWrongToken(t *testing.T) {
 	expect.Equal(t, "the thread has", strings.Join(b.channel.Notes(), " "), "opened")
 }
 
-// TestPrepare: Slack is made ready once in an invocation, where something is due for it and it
-// is not held back.
+// TestPrepare: it is called once in an invocation, where something is due for Slack and is not
+// held back.
 func TestPrepare(t *testing.T) {
 	b := newBench(t)
 	var prepared atomic.Int32
@@ -892,7 +892,7 @@ func TestPrepare(t *testing.T) {
 	} {
 		b.channel.Fail = step.fail
 		b.must(step.minute, step.seen)
-		expect.Equal(t, step.name+": made ready", prepared.Swap(0), step.want)
+		expect.Equal(t, step.name+": Prepare was called", prepared.Swap(0), step.want)
 	}
 }
 

@@ -56,8 +56,8 @@ func (s *Session) open(ctx context.Context) (*Client, error) {
 	return s.client, err
 }
 
-// Prepare reads the token ahead of the first message, while its caller writes what is to be
-// said. A failure is not kept: the message reads the secret again, and reports it.
+// Prepare reads the token ahead of the first message. A failure is not kept: the message reads
+// the secret again, and reports it.
 func (s *Session) Prepare(ctx context.Context) { _, _ = s.open(ctx) }
 
 // after forgets the token that Slack does not take.
