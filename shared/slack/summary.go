@@ -81,15 +81,11 @@ func summaryLine(s report.Summary) string {
 	if s.Quiet() {
 		return quietColour(f) + " " + where + quiet(f) + slowest(s.Slowest)
 	}
-	colour := orange
-	if serious(s.Spot) {
-		colour = red
-	}
 	what := fmt.Sprintf("%s of %s did not join", slacktext.Number(failed), slacktext.Count(f.Requested, "launch"))
 	if shared := common(s.Spot, failed); shared != "" {
 		what += ", " + shared
 	}
-	return colour + " " + where + what
+	return orange + " " + where + what // never red: what is urgent has an incident of its own
 }
 
 // long is the time of a report: "24 h", "7 days".
@@ -99,22 +95,6 @@ func long(d time.Duration) string {
 		return slacktext.Count(int(d/day), "day")
 	}
 	return slacktext.Span(d)
-}
-
-// serious reports whether something can be done, or that much is lost: a burst that
-// could not fit, a pool that fails, one launch in twenty.
-func serious(r spotreport.Report) bool {
-	for _, b := range r.Bursts {
-		if b.Exceeds() && b.Failed > 0 {
-			return true
-		}
-	}
-	for _, p := range r.Pools {
-		if p.Spot && p.Failing {
-			return true
-		}
-	}
-	return report.Failed(r.Spot)*20 >= r.Spot.Requested
 }
 
 // common is what at least half of the failures have in common.

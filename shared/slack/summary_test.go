@@ -114,14 +114,14 @@ func TestSummariesKeepToLimits(t *testing.T) {
 // The first lines, as people read them in a list of messages.
 func TestFirstLines(t *testing.T) {
 	want := map[string]string{
-		"burst":         "🔴 prod · Spot in the last 24 h: 31 of 412 launches did not join, 28 of them in one burst",
-		"reclaimed":     "🔴 prod · Spot in the last 24 h: 14 of 254 launches did not join, 11 of them c5.large in us-west-2b",
-		"failing-pool":  "🔴 prod · Spot in the last 24 h: 23 of 325 launches did not join, 22 of them r5b.large in us-west-2a",
-		"route":         "🔴 prod · Spot in the last 24 h: 23 of 195 launches did not join, all of them in us-west-2c",
+		"burst":         "🟠 prod · Spot in the last 24 h: 31 of 412 launches did not join, 28 of them in one burst",
+		"reclaimed":     "🟠 prod · Spot in the last 24 h: 14 of 254 launches did not join, 11 of them c5.large in us-west-2b",
+		"failing-pool":  "🟠 prod · Spot in the last 24 h: 23 of 325 launches did not join, 22 of them r5b.large in us-west-2a",
+		"route":         "🟠 prod · Spot in the last 24 h: 23 of 195 launches did not join, all of them in us-west-2c",
 		"all-well":      "✅ prod · Spot in the last 24 h: 412 launches, all joined; slowest pool c5.large in us-west-2b, 95 s",
 		"none-failed":   "⚪ prod · Spot in the last 24 h: 17 launches, none failed: 12 joined, 3 not due yet, 1 ended on purpose, 1 with unknown outcome",
-		"nothing-known": "🔴 prod · Spot in the last 24 h: 3 of 5 launches did not join, all of them in us-west-2a",
-		"week":          "🔴 prod · Spot in the last 7 days: 31 of 412 launches did not join, 28 of them in one burst",
+		"nothing-known": "🟠 prod · Spot in the last 24 h: 3 of 5 launches did not join, all of them in us-west-2a",
+		"week":          "🟠 prod · Spot in the last 7 days: 31 of 412 launches did not join, 28 of them in one burst",
 	}
 	for _, s := range summaryScenes() {
 		if w, ok := want[s.name]; ok {
