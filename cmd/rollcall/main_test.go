@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"rollcall/tools/testfile"
 
@@ -183,6 +184,37 @@ func TestWithTheStage(t *testing.T) {
 				t.Errorf("status %d, want %d; prints %q, want %q in it", got, tt.status, out, tt.out)
 			}
 		})
+	}
+}
+
+// A story's output is read in a terminal: its heading, the message as Slack shows it, each step
+// once, nothing wider than a screen but commands to paste, and no page that is gone by then.
+func TestStoryInATerminal(t *testing.T) {
+	if !testfull.Asked() {
+		t.Skip("it plays a story")
+	}
+	dir := t.TempDir()
+	built(t, dir, "rollcall-stage")
+	cmd := exec.CommandContext(t.Context(), built(t, dir, "rollcall"), "demo", "zone", "--rate", "400")
+	cmd.Dir, cmd.Env = dir, []string{}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if lines[0] != "Story: zone (simulated AWS, up to 400 times real time)" || lines[len(lines)-1] != "Add --keep to press the button yourself and look at the Slack page." || !strings.Contains(string(out), "[Approve this fix]") || len(lines) > 100 {
+		t.Errorf("%d lines, or another first or last one:\n%s", len(lines), out)
+	}
+	seen := map[string]bool{}
+	for _, line := range lines {
+		text := strings.TrimSpace(line)
+		if utf8.RuneCountInString(line) > 100 && !strings.HasPrefix(text, "aws ") && !strings.HasPrefix(text, "kubectl ") {
+			t.Errorf("%d characters: %s", utf8.RuneCountInString(line), line)
+		}
+		if strings.HasPrefix(text, "✓ ") && seen[text] {
+			t.Errorf("twice: %s", line)
+		}
+		seen[text] = true
 	}
 }
 
