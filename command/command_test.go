@@ -18,9 +18,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rollcall/stage/examine"
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/google/go-cmp/cmp"
@@ -44,7 +41,9 @@ import (
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 	"rollcall/stage"
+	"rollcall/stage/examine"
 	"rollcall/stage/simaws"
+	"rollcall/tools/testfile"
 )
 
 // command runs a command line.

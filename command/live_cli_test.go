@@ -8,12 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"rollcall/stage/examine"
 	"strings"
 	"testing"
 	"time"
 
 	"rollcall/command/callertest"
+	"rollcall/stage/examine"
 )
 
 // TestByTheCLIsFiles: what the AWS CLI wrote is taken as it is: its profiles, and the

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	enicleanup "rollcall/functions/eni-cleanup/spec"
@@ -24,6 +22,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/lambda"
 	"rollcall/shared/spec"
+	"rollcall/tools/testfile"
 )
 
 func TestAccessEntries(t *testing.T) {

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
@@ -24,6 +22,7 @@ import (
 	"rollcall/infra/specs"
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
+	"rollcall/tools/testfile"
 )
 
 type allowed struct {

@@ -14,8 +14,6 @@ import (
 	"sync"
 	"testing"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +27,7 @@ import (
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/spec"
 	policies "rollcall/stage/platform/template"
+	"rollcall/tools/testfile"
 )
 
 const nodeRole = "arn:aws:iam::123456789012:role/eks/nodes"

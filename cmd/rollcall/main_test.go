@@ -15,11 +15,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"rollcall/tools/testfile"
-
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"rollcall/command"
+	"rollcall/tools/testfile"
 	"rollcall/tools/testfull"
 )
 

@@ -20,8 +20,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
@@ -29,6 +27,7 @@ import (
 	"rollcall/shared/awsconf"
 	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/testfile"
 )
 
 // home is a person's folder with a file of profiles, and nothing else of this machine.

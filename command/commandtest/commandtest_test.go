@@ -23,10 +23,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/shared/checks/check"
-
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -35,6 +31,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
@@ -53,6 +50,7 @@ import (
 	"rollcall/stage/simaws/kubestate"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/testfile"
 	"rollcall/tools/testfull"
 )
 

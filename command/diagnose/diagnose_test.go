@@ -18,10 +18,6 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/command/subject"
-	"rollcall/stage/examine"
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -30,8 +26,11 @@ import (
 	"rollcall/command/capture"
 	"rollcall/command/exit"
 	"rollcall/command/result"
+	"rollcall/command/subject"
 	"rollcall/shared/kube"
 	"rollcall/stage"
+	"rollcall/stage/examine"
+	"rollcall/tools/testfile"
 	"rollcall/tools/testfull"
 )
 

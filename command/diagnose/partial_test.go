@@ -15,10 +15,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"rollcall/command/subject"
-	"rollcall/stage/examine"
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/command/caller"
@@ -26,11 +22,14 @@ import (
 	"rollcall/command/capture/take"
 	"rollcall/command/exit"
 	"rollcall/command/result"
+	"rollcall/command/subject"
 	"rollcall/shared/checks/finding"
+	"rollcall/stage/examine"
 	"rollcall/stage/platform/wire"
 	"rollcall/stage/reading"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/testfile"
 	"rollcall/tools/testfull"
 )
 

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -44,6 +42,7 @@ import (
 	"rollcall/stage/simaws"
 	"rollcall/stage/simaws/cloudwatch"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/testfile"
 )
 
 // deployed is a deployment on the stage, with a Slack of its own.

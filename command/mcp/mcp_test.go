@@ -8,10 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/command/subject"
-	"rollcall/stage/examine"
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,12 +15,15 @@ import (
 	"rollcall/command/callertest"
 	"rollcall/command/diagnose"
 	"rollcall/command/result"
+	"rollcall/command/subject"
 	"rollcall/shared/checkid"
 	"rollcall/shared/diagnosis"
 	record "rollcall/shared/incident"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/store"
+	"rollcall/stage/examine"
+	"rollcall/tools/testfile"
 )
 
 // walledOffNodegroup is planned in the cluster of the route story, in the subnet without

@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/command/subject"
-	"rollcall/stage/examine"
-	"rollcall/tools/testfile"
-
 	"rollcall/command/exit"
 	"rollcall/command/result"
+	"rollcall/command/subject"
+	"rollcall/stage/examine"
 	"rollcall/stage/platform/wire"
+	"rollcall/tools/testfile"
 )
 
 // plannedIn writes a plan for the cluster of the route story, and returns its path.

@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"rollcall"
-	"rollcall/tools/testfile"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -47,6 +46,7 @@ import (
 	"rollcall/stage/simaws"
 	"rollcall/stage/simaws/worldfile"
 	"rollcall/stage/stagetest"
+	"rollcall/tools/testfile"
 	"rollcall/tools/testfull"
 )
 

@@ -13,8 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
@@ -23,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/settings"
+	"rollcall/tools/testfile"
 )
 
 // clusters answers as EKS does: by name.

@@ -4,13 +4,12 @@ import (
 	"slices"
 	"testing"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/specs"
 	"rollcall/shared/relay"
 	"rollcall/shared/spec"
+	"rollcall/tools/testfile"
 )
 
 func TestCommittedManifest(t *testing.T) {

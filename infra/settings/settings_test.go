@@ -7,12 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
+	"rollcall/tools/testfile"
 )
 
 func TestDefaults(t *testing.T) {

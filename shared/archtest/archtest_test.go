@@ -18,11 +18,10 @@ import (
 	"sync"
 	"testing"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/tools/testfile"
 )
 
 // TestCheckIDsAreSpelledOnce: the id of a check is spelled in package checkid; everything else

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/google/go-cmp/cmp"
@@ -34,6 +32,7 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/testfile"
 )
 
 var update = flag.Bool("update", false, "write the samples in events/out anew")

@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"rollcall/shared/network/address"
 	"rollcall/shared/node/spotreport"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/testfile"
 	"rollcall/tools/testfull"
 )
 

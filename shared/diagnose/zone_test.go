@@ -6,12 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/shared/checks/check"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"

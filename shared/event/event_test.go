@@ -11,12 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/event/inbox"
 	"rollcall/shared/spoke"
+	"rollcall/tools/testfile"
 )
 
 const samples = "../../events/in"

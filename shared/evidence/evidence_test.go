@@ -19,8 +19,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -32,6 +30,7 @@ import (
 	"rollcall/shared/capture"
 	"rollcall/shared/kube"
 	"rollcall/shared/s3"
+	"rollcall/tools/testfile"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/shared/checks/check"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
@@ -31,6 +29,7 @@ import (
 	"rollcall/shared/backoff"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/cloudwatchlogs"
 	"rollcall/shared/config"

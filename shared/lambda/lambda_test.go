@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/config"
@@ -23,6 +21,7 @@ import (
 	"rollcall/shared/event/inbox"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
+	"rollcall/tools/testfile"
 )
 
 // steps tells what came in which order.

@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/snapshot"
+	"rollcall/tools/testfile"
 )
 
 // Every code that the SDK knows is explained, and no other. A new version of

@@ -18,10 +18,9 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/checks/check"
-
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/diagnosis"

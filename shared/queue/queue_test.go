@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
@@ -23,6 +21,7 @@ import (
 	"rollcall/shared/node/spotreport"
 	"rollcall/shared/report"
 	"rollcall/shared/spoke"
+	"rollcall/tools/testfile"
 )
 
 // What is set aside keeps its body and its group, and says why it is there as far

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checkid"
@@ -16,6 +14,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/testfile"
 )
 
 const (

@@ -17,14 +17,13 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/stage"
 	"rollcall/stage/fakeslack"
 	"rollcall/stage/platform/queue"
 	"rollcall/tools/binaries"
+	"rollcall/tools/testfile"
 )
 
 // step is one command of the workshop and what a person would expect it to

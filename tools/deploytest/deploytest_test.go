@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
@@ -25,6 +23,7 @@ import (
 	"rollcall/shared/kube"
 	"rollcall/stage"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/testfile"
 )
 
 const (

@@ -16,12 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"go.yaml.in/yaml/v3"
 
+	"rollcall/tools/testfile"
 	"rollcall/tools/testfull"
 )
 

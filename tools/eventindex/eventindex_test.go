@@ -6,14 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"rollcall/events"
 	"rollcall/stage/platform/pattern"
 	"rollcall/stage/platform/template"
+	"rollcall/tools/testfile"
 )
 
 // patterns are the event patterns in the snippets of docs/remedies.md, by the

@@ -12,14 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/report"
 	"rollcall/stage/platform/lambdaruntime"
 	"rollcall/stage/platform/wire"
 	"rollcall/tools/binaries"
+	"rollcall/tools/testfile"
 )
 
 var update = flag.Bool("update", false, "write testdata/observation.json anew")

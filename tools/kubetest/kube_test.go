@@ -29,8 +29,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.yaml.in/yaml/v3"
@@ -39,6 +37,7 @@ import (
 	"rollcall/shared/gather"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
+	"rollcall/tools/testfile"
 )
 
 // TestKubernetes starts one API for all tests.

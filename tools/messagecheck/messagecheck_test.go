@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/incident"
@@ -24,6 +22,7 @@ import (
 	"rollcall/stage"
 	"rollcall/stage/examine"
 	"rollcall/tools/goldens"
+	"rollcall/tools/testfile"
 	"rollcall/tools/testfull"
 )
 

@@ -14,12 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/chromedp/chromedp"
 	"golang.org/x/sync/errgroup"
 
 	"rollcall/tools/browser"
+	"rollcall/tools/testfile"
 )
 
 const (

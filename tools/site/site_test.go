@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/specs"
@@ -20,6 +18,7 @@ import (
 	"rollcall/shared/lambda"
 	"rollcall/stage/demo"
 	"rollcall/tools/site/page"
+	"rollcall/tools/testfile"
 	"rollcall/tools/testfull"
 )
 

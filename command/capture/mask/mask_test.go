@@ -10,11 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/redact"
+	"rollcall/tools/testfile"
 )
 
 func TestMask(t *testing.T) {

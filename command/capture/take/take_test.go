@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -24,6 +22,7 @@ import (
 	"rollcall/stage"
 	"rollcall/stage/simaws"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/testfile"
 )
 
 // settled is how long after a world's start it is looked at.

@@ -12,8 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/askonce"
@@ -25,6 +23,7 @@ import (
 	"rollcall/stage/reading"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
+	"rollcall/tools/testfile"
 )
 
 // blackhole is an account with one instance that cannot join.

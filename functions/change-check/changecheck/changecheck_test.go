@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/change-check/spec"
@@ -26,6 +24,7 @@ import (
 	"rollcall/shared/spoke"
 	"rollcall/shared/trail"
 	"rollcall/stage/stagetest"
+	"rollcall/tools/testfile"
 )
 
 const (

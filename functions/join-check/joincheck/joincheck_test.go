@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
@@ -36,6 +34,7 @@ import (
 	"rollcall/shared/store"
 	"rollcall/stage/simaws"
 	"rollcall/stage/stagetest"
+	"rollcall/tools/testfile"
 )
 
 // A group that is gone is absent for every incident that says why it could not

@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/checks/check"
-
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/event"

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -26,6 +24,7 @@ import (
 	"rollcall/shared/store"
 	"rollcall/stage/simaws"
 	"rollcall/stage/stagetest"
+	"rollcall/tools/testfile"
 )
 
 // What an event tells counts once, whether or not the activities list it yet,

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/nodegroup-watch/spec"
@@ -28,6 +26,7 @@ import (
 	"rollcall/shared/store"
 	"rollcall/stage/simaws"
 	"rollcall/stage/stagetest"
+	"rollcall/tools/testfile"
 )
 
 func TestWhatIsNotOurs(t *testing.T) {

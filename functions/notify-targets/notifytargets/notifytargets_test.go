@@ -14,8 +14,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
@@ -36,6 +34,7 @@ import (
 	"rollcall/shared/target/message"
 	"rollcall/stage/faketargets"
 	"rollcall/stage/stagetest"
+	"rollcall/tools/testfile"
 )
 
 // bench is all that the function reaches, in memory.

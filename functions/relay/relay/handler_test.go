@@ -19,8 +19,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/functions/relay/spec"
@@ -28,6 +26,7 @@ import (
 	"rollcall/shared/kube"
 	"rollcall/shared/lambda"
 	"rollcall/shared/relay"
+	"rollcall/tools/testfile"
 )
 
 const cluster = "arn:aws:eks:eu-west-1:222233334444:cluster/prod"

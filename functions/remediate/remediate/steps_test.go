@@ -11,10 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/shared/checks/check"
-
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/smithy-go"
@@ -22,6 +18,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
@@ -43,6 +40,7 @@ import (
 	"rollcall/shared/spoke"
 	"rollcall/stage/simaws"
 	"rollcall/stage/stagetest"
+	"rollcall/tools/testfile"
 )
 
 // step is one incident in one world, and what may be wrong with either.

@@ -8,11 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/spec"
-	"rollcall/shared/spec/spectest"
-
 	"rollcall/shared/remedy/awscall"
 	"rollcall/shared/remedy/remedies"
+	"rollcall/shared/spec"
+	"rollcall/shared/spec/spectest"
 )
 
 const nodeRole = "arn:aws:iam::111122223333:role/nodes"

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/config"
@@ -21,6 +19,7 @@ import (
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
+	"rollcall/tools/testfile"
 )
 
 // talk is a bench that is asked things.

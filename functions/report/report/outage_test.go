@@ -24,8 +24,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/catalog"
@@ -38,6 +36,7 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slackapi"
 	"rollcall/stage/fakeslack"
+	"rollcall/tools/testfile"
 	"rollcall/tools/testfull"
 )
 

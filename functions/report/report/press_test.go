@@ -13,8 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
@@ -31,6 +29,7 @@ import (
 	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/spoke"
 	"rollcall/shared/store"
+	"rollcall/tools/testfile"
 )
 
 func theKey() report.Key {

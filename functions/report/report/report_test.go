@@ -15,8 +15,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rollcall/tools/testfile"
-
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
@@ -35,6 +33,7 @@ import (
 	"rollcall/shared/store"
 	"rollcall/stage/fakeslack"
 	"rollcall/stage/platform/dynamo"
+	"rollcall/tools/testfile"
 )
 
 // TestApprovalInSlack: with the real client, on the stand-in for Slack, a member

@@ -7,12 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/event/inbox"
 	"rollcall/shared/spoke"
+	"rollcall/tools/testfile"
 )
 
 var hub = spoke.ID{Account: "111122223333", Region: "us-west-2"}

@@ -16,9 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/checks/check"
-
 	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/node/outcome"

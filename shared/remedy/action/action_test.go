@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	"rollcall/shared/checks/check"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/remedy"
 	"rollcall/shared/snapshot"

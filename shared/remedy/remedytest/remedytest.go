@@ -11,13 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/shared/checks/check"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/catalog"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"

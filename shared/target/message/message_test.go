@@ -14,14 +14,13 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"rollcall/tools/testfile"
-
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/target"
 	"rollcall/stage/faketargets"
+	"rollcall/tools/testfile"
 )
 
 // sample is an event of events/out.

@@ -16,8 +16,6 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/stage/fakeslack"
-
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/diagnosis"
 	"rollcall/shared/incident"
@@ -26,6 +24,7 @@ import (
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 	"rollcall/shared/slack/button"
+	"rollcall/stage/fakeslack"
 )
 
 const channel = "C0000000001"

@@ -18,7 +18,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rollcall/stage/platform/dynamo"
-
 	"rollcall/stage/platform/dynamo/dynalite"
 )
 

@@ -15,15 +15,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	relay "rollcall/functions/relay/spec"
+	"rollcall/stage"
 	"rollcall/stage/platform/lambdaruntime"
 	"rollcall/stage/simaws"
 	"rollcall/tools/bench/bill"
 	"rollcall/tools/bench/harness"
 	"rollcall/tools/binaries"
-
-	"rollcall/stage"
-
-	relay "rollcall/functions/relay/spec"
 )
 
 const (
