@@ -336,8 +336,8 @@ const (
 // allAlerts is the record of whether a target's alerts could be read.
 const allAlerts = "alerts"
 
-// errNotAsked: targets that did not respond took the time of those after them.
-var errNotAsked = fmt.Errorf("not asked: no time left of the %s that the targets share in a tick", readTime)
+// errNotAsked names readTime: targets that did not respond took the time of those after them.
+var errNotAsked = errors.New("not asked: no time left of the 20 s that the targets share in a tick")
 
 // readBack reads the alerts of open incidents that no responder has acknowledged. A target that
 // fails keeps no other from its turn, unless it takes all of the time.

@@ -677,7 +677,7 @@ func TestReadBackWithoutTime(t *testing.T) {
 		if _, err := b.handle(t.Context(), json.RawMessage(`{"detail-type":"Scheduled Event"}`)); err != nil {
 			t.Fatal(err)
 		}
-		for name, want := range map[string]string{"pagerduty=p": "no answer", "pagerduty=q": "not asked: no time left of the 20s that the targets share in a tick"} {
+		for name, want := range map[string]string{"pagerduty=p": "no answer", "pagerduty=q": "not asked: no time left of the 20 s that the targets share in a tick"} {
 			if got := b.told[name+"\n"+allAlerts].Unread; got != want {
 				t.Errorf("%s: %q, want %q", name, got, want)
 			}
