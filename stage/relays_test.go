@@ -750,7 +750,7 @@ func burst(t *testing.T) {
 	many.nothingLost()
 }
 
-// TestDeniedPermissionIsNamed holds that what could not be looked at is said
+// TestDeniedPermissionIsNamed holds that what could not be read is reported
 // with the missing permission, and that nothing says that all is well.
 func TestDeniedPermissionIsNamed(t *testing.T) { virtual(t, deniedPermissionIsNamed) }
 

@@ -454,7 +454,7 @@ func (r *running) refusedRoles() int {
 }
 
 // TestRegionThatIsNotEnabled: the region of a spoke is disabled in its account. That is said
-// once, with what to do; nothing there is called well, and the hub's own goes on.
+// once, with what to do; nothing there is reported healthy, and the hub's own goes on.
 func TestRegionThatIsNotEnabled(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		r := start(t, "route", watching(nil))

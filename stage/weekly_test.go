@@ -397,7 +397,7 @@ func unreachableKubernetesIsSaid(t *testing.T) {
 	})
 	for _, m := range r.messages() {
 		if strings.Contains(m.Text, "✅") || strings.Contains(m.Text, "has not registered") {
-			t.Errorf("said of nodes that could not be looked at: %s", m.Text)
+			t.Errorf("said of nodes that could not be read: %s", m.Text)
 		}
 	}
 }

@@ -226,7 +226,7 @@ func coded(err error, codes ...string) bool {
 	return errors.As(err, &api) && slices.Contains(codes, api.ErrorCode())
 }
 
-// unseen is a part that could not be looked at.
+// unseen is a part that could not be read.
 func unseen(part, name, permission string, err error) Finding {
 	f := Finding{Part: part, Name: name, State: Unknown, Says: "could not be read: " + err.Error()}
 	if coded(err, "AccessDenied", "AccessDeniedException", "UnauthorizedOperation") {

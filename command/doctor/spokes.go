@@ -304,7 +304,7 @@ type clusterRow struct {
 	state                           State
 }
 
-// unlooked stands for the clusters of a spoke that could not be looked at.
+// unlooked stands for the clusters of a spoke that could not be read.
 const unlooked = "(not checked)"
 
 // rows are the clusters of some findings, each with the worst that is said of it and of its

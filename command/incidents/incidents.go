@@ -80,7 +80,7 @@ func (e *SeveralError) Error() string {
 	return fmt.Sprintf("%q is part of %d incidents: %s", e.Part, len(e.IDs), strings.Join(e.IDs, ", "))
 }
 
-// List lists the incidents that are said: those that hurt longest first, those that
+// List lists the incidents that are said: longest-running first, those that
 // are over last. Where some were written by a newer release, the others come with an
 // error that has *store.NewerFormat in it.
 func List(ctx context.Context, r Records, q Query) ([]Row, error) {

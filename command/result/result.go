@@ -336,7 +336,7 @@ func both[T comparable](first, more []T) []T {
 // is known.
 const JoinTime = 5 * time.Minute
 
-// unknowns are the checks that could not look and were needed.
+// unknowns are the checks that could not run and were needed.
 func unknowns(seen []report.Observation, bare func(cluster string) bool) []Unknown {
 	all := []Unknown{}
 	add := func(u Unknown) {
@@ -417,7 +417,7 @@ func needed(u diagnosis.Unknown, f snapshot.Failure, absent, gone []report.Launc
 	})
 }
 
-// remembered reports whether a check could not look into what Rollcall itself
+// remembered reports whether a check could not read what Rollcall itself
 // remembers. A capture is one moment: it has no history of launches, and
 // whoever took it could not have asked for one. What is short now (an empty
 // subnet, a refused launch) other checks tell. The pools of Spot are judged by
@@ -456,7 +456,7 @@ func absentOf(launches map[string]report.Launch, at time.Time) []report.Launch {
 	return all
 }
 
-// Reason says why a source could not be looked at: the call, what became of
+// Reason says why a source could not be read: the call, what became of
 // it, and what was said.
 func Reason(f snapshot.Failure) string {
 	text := string(f.Reason)

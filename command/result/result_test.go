@@ -53,7 +53,7 @@ func TestOnly(t *testing.T) {
 }
 
 // crowd is what may come of a cluster of 3,000 instances: one cause of all of them, as
-// many causes of one kind, and as many things that could not be looked at.
+// many causes of one kind, and as many things that could not be read.
 func crowd() Result {
 	r := Result{}
 	big := Incident{Cause: "route/no-egress", Confidence: "certain", Cluster: "prod", Title: "rtb-1 has no route to the internet", Fix: Fix{Text: "add a route"}}

@@ -63,7 +63,7 @@ func (a admitting) DescribeAccessEntry(_ context.Context, in *eks.DescribeAccess
 }
 
 // An access entry that the stack would make beside one made by hand rolls the stack back: it
-// is refused with the command, and that it could not be looked at is said.
+// is refused with the command, and what could not be read is reported.
 func TestEntriesMadeByHand(t *testing.T) {
 	api := admitting{clusters{}, map[string]map[string]string{"hand": nil, "other": {"team": "a"}, "ours": {"Application": "Rollcall", "team": "a"}, "old": nil}}
 	for _, name := range []string{"hand", "other", "ours", "none", "shut"} {
@@ -306,7 +306,7 @@ func TestExpiredSSO(t *testing.T) {
 	}
 }
 
-// What could not be looked at is said, and is no reason to stop: the CDK
+// What could not be read is reported, and is no reason to stop: the CDK
 // command line asks for an MFA code itself, and may know a way to STS.
 func TestNotChecked(t *testing.T) {
 	line := settings.Line{Context: []string{"slackChannel=C0123456789", "clusters=config_map"}}

@@ -647,7 +647,7 @@ func with(list []checkid.ID, id checkid.ID) []checkid.ID {
 	return append(list, id)
 }
 
-// addUnknown adds a check that could not look; what one check says with the
+// addUnknown adds a check that could not run; what one check says with the
 // same failures again and again is one entry.
 func addUnknown(list []diagnosis.Unknown, res finding.Result) []diagnosis.Unknown {
 	i := slices.IndexFunc(list, func(u diagnosis.Unknown) bool {

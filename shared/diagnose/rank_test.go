@@ -518,7 +518,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// One check that could not look for two reasons says both.
+// One check that could not run for two reasons names both.
 func TestUnknownByReason(t *testing.T) {
 	unknown := func(call string) finding.Result {
 		return finding.Result{Check: "a/cause", Finding: finding.Finding{Outcome: finding.Unknown, Blocked: []snapshot.Failure{{Call: call}}}}

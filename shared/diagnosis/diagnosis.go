@@ -18,7 +18,7 @@ type Diagnosis struct {
 	// Passed tells which resources a check found well, so that an incident
 	// can be closed.
 	Passed []Passed `json:"passed,omitempty"`
-	// Unknown are the checks that could not look.
+	// Unknown are the checks that could not run.
 	Unknown []Unknown `json:"unknown,omitempty"`
 }
 
@@ -80,7 +80,7 @@ type Passed struct {
 	Evidence []finding.Evidence `json:"evidence,omitempty"`
 }
 
-// Unknown is a check that could not look.
+// Unknown is a check that could not run.
 type Unknown struct {
 	Check   checkid.ID         `json:"check"`
 	Covers  []string           `json:"covers,omitempty"`

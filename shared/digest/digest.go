@@ -160,7 +160,7 @@ func addFreed(p *report.Period, list []snapshot.Returned) {
 }
 
 // addIncidents takes a cluster's incidents in. Those about Rollcall's own sight are not
-// counted as incidents of it, but told with what it could not look at.
+// counted as incidents of it, but reported with what it could not read.
 func addIncidents(p *report.Period, whose string, c Cluster) {
 	own := report.PeriodCluster{Whose: whose, Cluster: c.Name, Launches: c.Launches}
 	for _, inc := range c.Incidents {

@@ -187,7 +187,7 @@ func closedAfter(after time.Duration) func(*incident.Incident) {
 }
 
 // TestIncidents: those of the time are counted, what is open comes first, and Rollcall's own
-// are reported with what it could not look at.
+// are reported with what it could not read.
 func TestIncidents(t *testing.T) {
 	none := func(*incident.Incident) {}
 	list := []incident.Incident{

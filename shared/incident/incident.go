@@ -819,7 +819,7 @@ type Note struct {
 	Facts []report.Fact `json:"facts,omitempty"`
 	// Launch is the launch that proved it.
 	Launch *report.Launch `json:"launch,omitempty"`
-	// Blind is what could not be looked at then.
+	// Blind is what could not be read then.
 	Blind []snapshot.Failure `json:"blind,omitempty"`
 	// Offer is the remedy's plan that it is about, as it was then.
 	Offer *Offer `json:"offer,omitempty"`

@@ -219,7 +219,7 @@ const (
 	Denied UnseenReason = "cannot-look"
 )
 
-// Unseen is something that Rollcall could not look at.
+// Unseen is something that Rollcall could not read.
 type Unseen struct {
 	Reason  UnseenReason `json:"reason"`
 	Whose   string       `json:"whose,omitempty"`

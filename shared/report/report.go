@@ -784,7 +784,7 @@ type RecentChanges struct {
 	Changes  []Change `json:"changes,omitempty"` // newest first
 	// More is how many are not listed.
 	More int `json:"more,omitempty"`
-	// Blind says what could not be looked at, and why: "cloudtrail:LookupEvents
+	// Blind says what could not be read, and why: "cloudtrail:LookupEvents
 	// AccessDenied".
 	Blind string `json:"blind,omitempty"`
 	// Open reports whether CloudTrail may not have everything yet: it is asked again.

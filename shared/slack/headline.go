@@ -556,7 +556,7 @@ func (p *page) facts(list []report.Fact) {
 	}
 }
 
-// blind says what could not be looked at, and who can change that.
+// blind says what could not be read, and who can change that.
 func (p *page) blind(list []snapshot.Failure) {
 	if len(list) == 0 {
 		return

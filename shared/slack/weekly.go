@@ -525,7 +525,7 @@ func (p *page) looks(w report.Period) {
 	p.add(l.plain(".").section())
 }
 
-// unseen lists what could not be looked at.
+// unseen lists what could not be read.
 func (p *page) unseen(w report.Period, most int) {
 	var lines []*line
 	for _, u := range w.Unseen[:min(len(w.Unseen), most)] {

@@ -225,7 +225,7 @@ func firstLine(text string) string {
 const remediator = "rollcall-remediate"
 
 // approved presses the button that offers the route, first as a person who is
-// not allowed to, and sees the route made by Rollcall's own hand.
+// not allowed to, and sees the route that Rollcall made.
 func (st *story) approved(ctx context.Context, n *narrator) error {
 	if err := n.wait(ctx, "waiting for the offer of the route", func() (bool, error) {
 		text := everything(only(st.stage))

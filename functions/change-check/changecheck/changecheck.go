@@ -370,7 +370,7 @@ func (c incidentCase) found(answers map[trail.Lookup]answer, own []trail.Functio
 	return t
 }
 
-// blind names what could not be looked at, and why.
+// blind names what could not be read, and why.
 func blind(f snapshot.Failure) string {
 	switch f.Reason {
 	case snapshot.NotRead:

@@ -242,7 +242,7 @@ func TestStaleWakes(t *testing.T) {
 	}
 }
 
-// That we could not look is said, with the permission's name; and looked again.
+// What could not be read is reported with the permission's name, and read again later.
 func TestBlind(t *testing.T) {
 	for reason, test := range map[snapshot.Reason]struct {
 		code, says string

@@ -1128,7 +1128,7 @@ func TestLies(t *testing.T) {
 				}
 			}
 			if told == test.believed {
-				t.Errorf("told that it could not look: %v", told)
+				t.Errorf("reported as not read: %v", told)
 			}
 		})
 	}

@@ -698,7 +698,7 @@ func TestReadyNodesAreCompared(t *testing.T) {
 }
 
 // TestSweepSeesKarpenter: a NodePool that cannot launch nodes makes no event; the sweep
-// finds it, and that no instance is in trouble does not keep it from being told.
+// finds it, and it is reported even where every instance joins.
 func TestSweepSeesKarpenter(t *testing.T) {
 	b := bench(t, stagetest.Options{World: healthy.World, ClusterRole: true, Over: healthy.Over + `
 kubernetes:

@@ -511,7 +511,7 @@ func TestOnTheStage(t *testing.T) {
 	}
 	for _, u := range o.Diagnosis.Unknown {
 		if u.Check == "ip/subnet-exhausted" || u.Check == "ip/leaked-interfaces" {
-			t.Errorf("%s could not look: %+v", u.Check, u.Blocked)
+			t.Errorf("%s is unknown: %+v", u.Check, u.Blocked)
 		}
 	}
 	if got := stagetest.Causes(o)["ip/leaked-interfaces"]; got != stagetest.Subnet {

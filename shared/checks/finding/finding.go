@@ -12,7 +12,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// Outcome is what a check found. "Could not look" is an outcome.
+// Outcome is what a check found. "Could not be checked" is an outcome.
 type Outcome string
 
 // The outcomes.
@@ -70,7 +70,7 @@ type Finding struct {
 	Why      string     `json:"why,omitempty"`
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Fix      Fix        `json:"fix,omitzero"`
-	// Blocked is set on Unknown: what could not be looked at, and why.
+	// Blocked is set on Unknown: what could not be read, and why.
 	Blocked []snapshot.Failure `json:"blocked,omitempty"`
 }
 

@@ -206,7 +206,7 @@ func failuresOf(cause diagnosis.Cause, obs report.Observation) []snapshot.Failur
 	return slices.DeleteFunc(failures(obs), func(f snapshot.Failure) bool { return sight(f) != cause.Resource })
 }
 
-// blindCauses are what could not be looked at, one cause per permission.
+// blindCauses are what could not be read, one cause per permission.
 func blindCauses(obs report.Observation) []diagnosis.Cause {
 	var causes []diagnosis.Cause
 	for _, f := range failures(obs) {

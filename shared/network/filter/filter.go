@@ -343,7 +343,7 @@ type Answer struct {
 	By []string
 	// Shut are the addresses that nothing admits, as far as is known.
 	Shut []netip.Prefix
-	// Unread is what could not be looked at and may admit the rest.
+	// Unread is what could not be read and may allow the rest.
 	Unread []snapshot.Failure
 }
 

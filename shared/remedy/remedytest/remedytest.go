@@ -67,7 +67,7 @@ func Refuses[P, C any](t *testing.T, r action.Remedy[P, C], right World, list []
 		case no.Says == "" || strings.Contains(no.Says, "%!"):
 			t.Errorf("%s: says %q", test.Name, no.Says)
 		case no.Reason == remedy.CouldNotLook && len(no.Blocked) == 0:
-			t.Errorf("%s: could not look, and does not say at what", test.Name)
+			t.Errorf("%s: unknown, and does not name what could not be read", test.Name)
 		}
 	}
 	s, of := right()
