@@ -74,7 +74,7 @@ func crowd() Result {
 	return r
 }
 
-// 3,000 instances are one page, which counts what it leaves out; --all tells each.
+// 3,000 instances are one page, which counts what it leaves out; --all lists each.
 func TestOnePage(t *testing.T) {
 	page := crowd().Words("prod", Style{})
 	if lines := strings.Count(page, "\n"); lines > 60 || len(page) > 6000 {
