@@ -360,7 +360,7 @@ func TestFunctionsAreSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most = 28 << 20 // sweep holds what four others do; 44 MB where the linker keeps what is not called
+	const most = 29 << 20 // sweep holds what four others do; 44 MB where the linker keeps what is not called
 	folders, err := os.ReadDir(dir)
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("%d functions were built: %v", len(folders), err)

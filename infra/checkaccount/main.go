@@ -285,7 +285,7 @@ func (f found) byHandError(region, reader string) error {
 }
 
 // wayChanges asks for kubernetesAccess where the stack has access policies and the settings
-// do not name the way: the default is the group, whose rights somebody has to apply in each
+// do not name the way: the default is the group, whose ClusterRole has to be applied in each
 // cluster, and until then the checks that need Kubernetes would be unknown.
 func (f found) wayChanges(chosen settings.Settings) error {
 	if len(f.byPolicy) == 0 || chosen.Access != settings.AccessGroup {

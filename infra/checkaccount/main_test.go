@@ -368,7 +368,7 @@ func TestWhatMakeIsGiven(t *testing.T) {
 	}
 }
 
-// TestWayChanges: where the stack reads by access policies and nobody named the way, a
+// TestWayChanges: where the stack reads by access policies and SET does not name the way, a
 // deployment would take its rights away until a ClusterRole is applied: make asks.
 func TestWayChanges(t *testing.T) {
 	person(t, server(t, 200, whoami), with())
