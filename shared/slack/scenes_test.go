@@ -959,3 +959,30 @@ func TestLinkHasText(t *testing.T) {
 		t.Error(problem)
 	}
 }
+
+// TestDialogIsWhole: what is approved is read in the dialog, where Slack allows 300 characters:
+// nothing of it is cut, least of all the cost at its end.
+func TestDialogIsWhole(t *testing.T) {
+	seen := 0
+	for _, s := range scenes() {
+		if slices.Contains([]string{"hostile", "huge", "long-names"}, s.name) {
+			continue
+		}
+		for _, b := range Render(s.incident, Options{Actions: true, Now: began}).Blocks {
+			row, is := b.(*slackgo.ActionBlock)
+			if !is {
+				continue
+			}
+			for _, e := range row.Elements.ElementSet {
+				if yes, is := e.(*slackgo.ButtonBlockElement); is && yes.Confirm != nil && yes.ActionID == string(report.ApprovePlan) {
+					if seen++; strings.Contains(yes.Confirm.Text.Text, "…") {
+						t.Errorf("%s: %s", s.name, yes.Confirm.Text.Text)
+					}
+				}
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("%d dialogs: they are elsewhere", seen)
+	}
+}

@@ -159,7 +159,7 @@ func actScenes() []scene {
 	return append(append(planScenes(told), deferredScenes(told)...), []scene{
 		{"act-nothing-yet", missed, nil},
 		{"act-offered-follows", with(missed, offers(offer(incident.Offered, func(of *incident.Offer) {
-			of.Follows = "Then, 3 min after the cause is gone, it replaces instances that still have not joined (policy auto)."
+			of.Follows = "Then it replaces instances that have not joined 3 min after the cause is gone (policy auto)."
 		}))), nil},
 		{"act-offered", with(missed, offers(offer(incident.Offered)), trailed), []incident.Note{
 			note(missed, incident.Opened, missed.Opened), told(incident.IsProposed, nil), told(incident.HasChanges, nil),

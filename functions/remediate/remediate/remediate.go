@@ -767,9 +767,9 @@ func follows(inc incident.Incident, p remedy.Plan, policy optin.Policy) string {
 	wait := int(replaceinstance.Settle.Minutes())
 	switch policy {
 	case optin.Auto:
-		return fmt.Sprintf("Then, %d min after the cause is gone, it replaces instances that still have not joined (policy auto).", wait)
+		return fmt.Sprintf("Then it replaces instances that have not joined %d min after the cause is gone (policy auto).", wait)
 	case optin.Approve:
-		return fmt.Sprintf("Then, %d min after the cause is gone, it offers to replace instances that still have not joined.", wait)
+		return fmt.Sprintf("Then it offers to replace instances that have not joined %d min after the cause is gone.", wait)
 	}
 	return ""
 }

@@ -1136,8 +1136,8 @@ func TestFollows(t *testing.T) {
 		policy optin.Policy
 		want   string
 	}{
-		"by itself":              {hangs, route, optin.Auto, "Then, 3 min after the cause is gone, it replaces instances that still have not joined (policy auto)."},
-		"offered":                {hangs, route, optin.Approve, "Then, 3 min after the cause is gone, it offers to replace instances that still have not joined."},
+		"by itself":              {hangs, route, optin.Auto, "Then it replaces instances that have not joined 3 min after the cause is gone (policy auto)."},
+		"offered":                {hangs, route, optin.Approve, "Then it offers to replace instances that have not joined 3 min after the cause is gone."},
 		"off":                    {hangs, route, optin.Off, ""},
 		"the replacement":        {hangs, replace, optin.Auto, ""},
 		"nothing was launched":   {incident.Incident{}, route, optin.Auto, ""},
