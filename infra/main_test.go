@@ -498,16 +498,6 @@ func file(t *testing.T, path string) string {
 	return string(testfile.Read(t, path))
 }
 
-// theTemplateText is the outputs' descriptions, a line each.
-func theTemplateText(t *testing.T) string {
-	t.Helper()
-	var lines []string
-	for _, o := range theTemplate(t).Outputs {
-		lines = append(lines, o.Description)
-	}
-	return strings.Join(lines, "\n")
-}
-
 const dashboardType = "AWS::CloudWatch::Dashboard"
 
 // TestDashboard: it asks only logs of functions that there are, shows each alarm, and no
