@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"html"
 	"io"
@@ -118,10 +119,36 @@ func pasted() []string {
 		"shared/node/text/testdata/heldout-3.json", "shared/node/text/testdata/heldout-4.json"}
 }
 
+// extraRoles are the roles that are not a function's own, as the templates have them.
+func extraRoles(root string) ([]page.Extra, error) {
+	list := []page.Extra{
+		{Title: "reader of the hub", Role: "ReaderRole", About: "`rollcall-reader-REGION` reads in the watched clusters: each cluster's access entry names it, so that no function has access of its own. In AWS it can only invoke relays. The stack makes it."},
+		{Title: "reader of a spoke", Role: "ReaderRole", About: "`rollcall-reader-REGION` of another account or region: what the hub's functions read there, and who its clusters' access entries name. Describe and List calls cannot be limited to a cluster. The spoke's template makes it."},
+		{Title: "forwarder of a spoke", Role: "ForwardRole", About: "EventBridge sends the spoke's events to the hub's bus by it. The spoke's template makes it."},
+		{Title: "cleaner and remediator of a spoke", About: "`rollcall-cleaner-REGION` and `rollcall-remediator-REGION`, only in a template that was made for that spoke (`make spoke-template SPOKE=…`), and only if one of its clusters opted in by `cleanup` or `remedies`. Their statements and conditions are those of [eni-cleanup](#eni-cleanup) and [remediate](#remediate) under \"only with\", for the clusters that opted in; the hub's function of that name assumes the role, with the external id, as it does the reader."},
+		{Title: "relay", Role: "RelayRole", About: "The function in the VPC of a cluster with a private endpoint only. It writes its log; the rest is what Lambda itself needs to attach it to the subnets, and is denied to the function's own code. The relay's template makes it."},
+	}
+	const spoke = "infra/RollcallSpoke.template.json"
+	for i, file := range []string{"infra/Rollcall.template.json", spoke, spoke, spoke, "infra/RollcallRelay.template.json"} {
+		raw, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			return nil, fmt.Errorf("read the roles of %s: %w", file, err)
+		}
+		if err := json.Unmarshal(raw, &list[i].Template); err != nil {
+			return nil, fmt.Errorf("read the roles of %s: %w", file, err)
+		}
+	}
+	return list, nil
+}
+
 // pagesOf are all generated pages by their place below docs; exampleOf gives the example of
 // the check at a place of the list.
 func pagesOf(root string, p page.Checks, exampleOf func(i int) (string, error)) (map[string]string, error) {
-	rights, err := page.Rights(specs.All())
+	extra, err := extraRoles(root)
+	if err != nil {
+		return nil, err
+	}
+	rights, err := page.Rights(specs.All(), extra)
 	if err != nil {
 		return nil, fmt.Errorf("what each role may: %w", err)
 	}

@@ -531,3 +531,24 @@ func TestMetricsAreTold(t *testing.T) {
 		t.Errorf("%d metrics: this test looks for the wrong thing", found)
 	}
 }
+
+// TestEveryRoleIsOnThePage: whoever reviews the permissions finds each role that a template makes.
+func TestEveryRoleIsOnThePage(t *testing.T) {
+	extra, err := extraRoles(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known []string
+	for _, s := range specs.All() {
+		known = append(known, strings.ReplaceAll(s.Name, "-", "")+"role")
+	}
+	for _, e := range extra {
+		for id, r := range e.Template.Resources {
+			is := func(name string) bool { return strings.HasPrefix(strings.ToLower(id), strings.ToLower(name)) }
+			of := slices.ContainsFunc(known, is) || slices.ContainsFunc(extra, func(e page.Extra) bool { return e.Role != "" && is(e.Role) })
+			if r.Type == "AWS::IAM::Role" && !of {
+				t.Errorf("role %s is on no page", id)
+			}
+		}
+	}
+}

@@ -23,7 +23,7 @@ func TestBounds(t *testing.T) {
 		is, may int
 	}{
 		{"lines of Go", w.all.lines, 205_000},
-		{"lines of tests", w.all.tests, 136_200},
+		{"lines of tests", w.all.tests, 136_300},
 		{"tracked files", w.tracked, 2_000},
 		{"packages", len(w.all.packages), 308},
 		{"bytes in testdata", w.testdata, 1_640_000},

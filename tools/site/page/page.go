@@ -20,6 +20,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/config"
+	"rollcall/shared/lazyregexp"
 	"rollcall/shared/node/text"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/spec"
@@ -406,13 +407,106 @@ func (p Checks) Index() string {
 	return b.String()
 }
 
-// Rights is the page of what each function's role may, from the specs that the policies
-// are made of.
-func Rights(list []spec.Spec) (string, error) {
+// Template is a template of CloudFormation, as far as its roles go.
+type Template struct {
+	Resources map[string]struct {
+		Type       string
+		Properties struct {
+			AssumeRolePolicyDocument Policy
+			Policies                 []struct{ PolicyDocument Policy }
+		}
+	}
+}
+
+// Policy is a policy's document.
+type Policy struct{ Statement []Statement }
+
+// Statement is one of a policy. What can be one or several is any.
+type Statement struct {
+	Sid, Effect                 string
+	Action, Resource, Principal any
+	Condition                   map[string]map[string]any
+}
+
+// Extra is a role that is not a function's own: who has it, and the template that makes it.
+type Extra struct {
+	Title, About string
+	Template     Template
+	// Role begins the role's logical id; empty for one that no template here has.
+	Role string
+}
+
+// writeRole writes who may assume a role of a template, and what it allows.
+func writeRole(b *strings.Builder, e Extra) error {
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n", e.Title, e.About)
+	if e.Role == "" {
+		return nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(e.Template.Resources)) {
+		r := e.Template.Resources[id]
+		if r.Type != "AWS::IAM::Role" || !strings.HasPrefix(id, e.Role) {
+			continue
+		}
+		b.WriteString("| statement | effect | actions | on |\n|---|---|---|---|\n")
+		for _, s := range r.Properties.AssumeRolePolicyDocument.Statement {
+			row(b, "assumed by", s, s.Principal)
+		}
+		for _, p := range r.Properties.Policies {
+			for _, s := range p.PolicyDocument.Statement {
+				row(b, "`"+s.Sid+"`", s, s.Resource)
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("no template has a role %s", e.Role)
+}
+
+func row(b *strings.Builder, name string, s Statement, on any) {
+	where := code(valuesOf(on))
+	for _, op := range slices.Sorted(maps.Keys(s.Condition)) {
+		for _, key := range slices.Sorted(maps.Keys(s.Condition[op])) {
+			where += ", only if `" + key + "` " + condition(op, valuesOf(s.Condition[op][key]))
+		}
+	}
+	fmt.Fprintf(b, "| %s | %s | %s | %s |\n", name, s.Effect, code(valuesOf(s.Action)), where)
+}
+
+// cdkHash is what CDK adds to a logical id.
+var cdkHash = lazyregexp.New(`[0-9A-F]{8}\b`)
+
+// valuesOf are a value's texts, each function of CloudFormation as Fn::Sub would have it.
+func valuesOf(value any) (list []string) {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, one := range v {
+			list = append(list, valuesOf(one)...)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			switch of := v[name]; name {
+			case "Ref":
+				list = append(list, "${"+strings.Join(valuesOf(of), "")+"}")
+			case "Fn::GetAtt":
+				list = append(list, "${"+cdkHash.ReplaceAllString(strings.Join(valuesOf(of), "."), "")+"}")
+			case "Fn::Join":
+				list = append(list, strings.Join(valuesOf(of), ""))
+			default: // a kind of principal: "Service", "AWS"
+				list = append(list, valuesOf(of)...)
+			}
+		}
+	}
+	return list
+}
+
+// Rights is the page of what each role may: of the functions from the specs that the policies
+// are made of, of the others from the templates.
+func Rights(list []spec.Spec, extra []Extra) (string, error) {
 	var b strings.Builder
 	b.WriteString(generated + "# Permissions of each role\n\n")
 	b.WriteString("Each function has a role of its own with exactly these permissions; a test fails unless the calls in its code match the actions of its role. ")
-	b.WriteString("The resource is `*` for actions without resource-level permissions (Describe and List calls). A role has the permissions under \"only with\" only if that setting is set; they are shown for a cluster `prod`. In spokes they are in the roles of the spoke's own template. The permissions of each remedy are in [a table of their own](remedies.md#what-holds-for-each). [Security](security.md) explains why this is safe.\n")
+	b.WriteString("The resource is `*` for actions without resource-level permissions (Describe and List calls). A role has the permissions under \"only with\" only if that setting is set; they are shown for a cluster `prod`. Roles that are not a function's own follow at the end: the reader, and those of spokes and relays. The permissions of each remedy are in [a table of their own](remedies.md#what-holds-for-each). [Security](security.md) explains why this is safe.\n")
 	for _, s := range list {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", s.Name, s.About)
 		writeReads(&b, s.Reads)
@@ -423,6 +517,11 @@ func Rights(list []spec.Spec) (string, error) {
 		}
 		writeChosen(&b, chosen)
 		writeKube(&b, s.Kube)
+	}
+	for _, e := range extra {
+		if err := writeRole(&b, e); err != nil {
+			return "", err
+		}
 	}
 	return b.String(), nil
 }
