@@ -354,7 +354,7 @@ func Show(w io.Writer, inc incident.Incident, now time.Time) error {
 			if i == 0 {
 				name = "Changed"
 			}
-			line(name, strings.TrimSpace(fmt.Sprintf("%s UTC %s called %s on %s %s", c.At.UTC().Format(minute), c.Actor, c.Call, c.Resource, c.Error)))
+			line(name, strings.TrimSpace(fmt.Sprintf("%s UTC %s called %s on %s %s", c.At.UTC().Format(minute), cmp.Or(c.Actor, "someone"), c.Call, c.Resource, c.Error)))
 		}
 		line("Unseen", r.Blind)
 	}

@@ -811,6 +811,17 @@ type Change struct {
 	Times int `json:"times,omitempty"`
 }
 
+// WithoutNames are the changes without the people who made them. Rollcall and AWS services stay.
+func (r RecentChanges) WithoutNames() RecentChanges {
+	r.Changes = slices.Clone(r.Changes)
+	for i := range r.Changes {
+		if c := &r.Changes[i]; c.Actor != "Rollcall" && !strings.HasSuffix(c.Actor, ".amazonaws.com") {
+			c.Actor, c.Principal = "", ""
+		}
+	}
+	return r
+}
+
 // Split cuts an observation into parts whose JSON has at most limit bytes
 // each, and that together say the same: a launch, and all that is said of it,
 // is in one part. What is not about launches is in the first, but for what

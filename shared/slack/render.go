@@ -459,7 +459,7 @@ func (p *page) changed(t *report.RecentChanges, resource string) {
 func (l *line) change(c report.Change) {
 	actor := slacktext.Clip(slacktext.OneLine(c.Actor), 80)
 	if actor == "" {
-		actor = "somebody"
+		actor = "someone"
 	}
 	call, resource := slacktext.Clip(slacktext.OneLine(c.Call), 80), slacktext.Clip(slacktext.OneLine(c.Resource), 120)
 	kind := ""

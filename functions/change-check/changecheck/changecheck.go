@@ -63,6 +63,8 @@ type handler struct {
 	own []trail.Function
 	// spoke is whose incidents it looks at.
 	spoke spoke.ID
+	// nameless is set where who made a change is not reported.
+	nameless bool
 }
 
 // Build makes the handler of change-check from what its invocations share.
@@ -74,6 +76,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		send:     queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Changes: e.Config.ChangeQueueURL, Spoke: e.Config.Spoke},
 		own:      own(lambdacontext.FunctionName, e.Config.Spoke),
 		spoke:    e.Config.Spoke,
+		nameless: !e.Config.ChangeNames,
 	}
 	return h.handle, nil
 }
@@ -123,6 +126,9 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 func (h handler) tell(ctx context.Context, c incidentCase, answers map[trail.Lookup]answer) error {
 	now := h.Now()
 	found := c.found(answers, h.own)
+	if h.nameless {
+		found = found.WithoutNames()
+	}
 	failed := c.failed(answers)
 	next, delay := again(c, failed, now)
 	// That a permission is missing is said at once: who gives it need not wait.

@@ -179,6 +179,28 @@ func TestWhatChanged(t *testing.T) {
 	}
 }
 
+// TestNoNames: with changeNames=off no person's name leaves the function, and what Rollcall or
+// an AWS service did itself is still told apart.
+func TestNoNames(t *testing.T) {
+	b := newBench(t)
+	b.handler.nameless = true
+	ours, theirs := deleted("ours", opened.Add(-19*time.Minute)), deleted("theirs", opened.Add(-18*time.Minute))
+	ours.Actor = trail.Actor{Name: "RollcallRemediateRole/rollcall-remediate", Role: "RollcallRemediateRole", Session: "rollcall-remediate"}
+	theirs.Actor = trail.Actor{Name: "autoscaling.amazonaws.com"}
+	b.records = append(b.records, ours, theirs)
+	b.run(incidentEvent("Opened", "prod"))
+	who := map[string]string{}
+	for _, c := range b.sent[0].Found.Changes {
+		who[c.ID] = c.Actor + c.Principal
+	}
+	if diff := cmp.Diff(map[string]string{"broke-it": "", "ours": "Rollcall", "theirs": "autoscaling.amazonaws.com"}, who); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if body, err := json.Marshal(b.sent); err != nil || strings.Contains(string(body), "alice") {
+		t.Errorf("%v, a name is in %s", err, body)
+	}
+}
+
 // CloudTrail is late: it is asked again after 5, 10 and 20 minutes, then no more.
 func TestLate(t *testing.T) {
 	b := newBench(t)

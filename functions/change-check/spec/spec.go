@@ -18,7 +18,7 @@ const Name = "change-check"
 // Environment is what the function reads of its environment. The function itself uses
 // nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
-	return append(config.SpokeVariables(), config.Clusters, config.TableName, config.ResultQueueURL, config.ChangeQueueURL, config.LogLevel)
+	return append(config.SpokeVariables(), config.Clusters, config.TableName, config.ResultQueueURL, config.ChangeQueueURL, config.ChangeNames, config.LogLevel)
 }
 
 // Spec is what infra deploys.
