@@ -46,8 +46,8 @@ type effect struct{ words, touches, undo, reverts string }
 // aws.amazon.com/vpc/pricing and aws.amazon.com/privatelink/pricing in us-east-1.
 func effects() []effect {
 	return []effect{
-		{"aws ec2 create-route", "Changes the route for every subnet that uses this table; a NAT gateway costs about $0.045 a GB.", "Undo: aws ec2 delete-route.", byIaC},
-		{"aws ec2 replace-route", "Changes the route for every subnet that uses this table; a NAT gateway costs about $0.045 a GB.", "Undo: the same command with the former target.", byIaC},
+		{"aws ec2 create-route", "Changes the route of every subnet of this table; a NAT gateway costs about $0.045 a GB.", "Undo: aws ec2 delete-route.", byIaC},
+		{"aws ec2 replace-route", "Changes the route of every subnet of this table; a NAT gateway costs about $0.045 a GB.", "Undo: the same command with the former target.", byIaC},
 		{"aws ec2 associate-route-table", "Moves all traffic of the subnet to this table at once; free.", "Undo: the same command with the former table.", byIaC},
 		{"aws ec2 authorize-security-group-ingress", "Opens the port on everything that is in this group; free.", "Undo: aws ec2 revoke-security-group-ingress.", byIaC},
 		{"aws ec2 authorize-security-group-egress", "Allows everything that is in this group to reach the port; free.", "Undo: aws ec2 revoke-security-group-egress.", byIaC},

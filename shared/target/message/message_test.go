@@ -155,7 +155,7 @@ Why: rtb-0cd2e3f4a5b6c7d8e (us-west-2a) has only 10.42.0.0/16 → local.
 
 Do: Add a default route to a NAT gateway.
 
-Run: Changes the route for every subnet that uses this table; a NAT gateway costs about $0.045 a GB. Undo: aws ec2 delete-route. Terraform or CloudFormation? The next apply reverts this.
+Run: Changes the route of every subnet of this table; a NAT gateway costs about $0.045 a GB. Undo: aws ec2 delete-route. Terraform or CloudFormation? The next apply reverts this.
 
     aws ec2 create-route --route-table-id rtb-0cd2e3f4a5b6c7d8e --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0aa4b5c6d7e8f9a0b
 
