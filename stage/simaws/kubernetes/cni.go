@@ -258,6 +258,8 @@ func PlacePods(w *state.State, k *kubestate.Cluster, in *ec2types.Instance, node
 				"metadata": map[string]any{
 					"name": fmt.Sprintf("%s-5d4f8c7b9-%s", load.Name, w.IDs.Hex(5)), "namespace": "default", "creationTimestamp": kubestate.Time(w.Now),
 					"labels": map[string]any{"app": load.Name, placedBy: "5d4f8c7b9"}, "uid": w.IDs.UUID(),
+					// As of a Deployment: its ReplicaSet made the pod (kubernetes pkg/controller/controller_utils.go, GetPodFromTemplate).
+					"ownerReferences": []any{map[string]any{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": load.Name + "-5d4f8c7b9", "uid": "0b1c2d3e-0000-4000-8000-5d4f8c7b9000", "controller": true}},
 				},
 				"spec": map[string]any{"nodeName": kubestate.At(node, "metadata", "name"), "containers": []any{map[string]any{"name": load.Name}}},
 			}
