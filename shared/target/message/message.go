@@ -865,7 +865,11 @@ func ToSlack(n Event) ([]byte, error) {
 	for i, l := range n.Words.Lines {
 		text := clip(l.Text, maxHeadline)
 		if left -= len(l.Label) + len(text); left < 0 {
-			add(paragraph, SlackRun{Text: fmt.Sprintf("%d more lines have no room here.", len(n.Words.Lines)-i)})
+			many := "lines have"
+			if i == len(n.Words.Lines)-1 {
+				many = "line has"
+			}
+			add(paragraph, SlackRun{Text: fmt.Sprintf("%d more %s no room here.", len(n.Words.Lines)-i, many)})
 			break
 		}
 		switch {

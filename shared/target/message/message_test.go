@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -640,6 +641,7 @@ func TestRespond(t *testing.T) {
 		"acknowledged, of no known time":   {sent, []Alert{undated}, acknowledged, ToTell},
 		"acknowledged after a resolved":    {sent, []Alert{alert(report.AlertResolved, 2*time.Minute), alert(report.AlertAcknowledged, time.Minute)}, acknowledged, ToTell},
 		"acknowledged in one of two":       {sent, []Alert{alert(report.AlertTriggered, time.Second), alert(report.AlertAcknowledged, time.Minute)}, acknowledged, ToTell},
+		"resolved after acknowledged":      {sent, []Alert{alert(report.AlertAcknowledged, time.Minute), alert(report.AlertResolved, 2*time.Minute)}, acknowledged, ToTell},
 		"resolved":                         {sent, []Alert{alert(report.AlertResolved, time.Minute)}, resolved, ToTell},
 	} {
 		got, next, reason := Respond(test.told, test.alerts, now)
@@ -887,5 +889,58 @@ func TestWithEvent(t *testing.T) {
 	}
 	if _, err := (Event{Raw: []byte(`[]`)}).WithEvent(incident.Event{}); err == nil {
 		t.Error("an envelope that is none is taken")
+	}
+}
+
+// TestToSlack holds a message by an incoming webhook block for block, and what is left out of
+// one with too many lines.
+func TestToSlack(t *testing.T) {
+	bold, italic := &SlackStyle{Bold: true}, &SlackStyle{Italic: true}
+	paragraph := func(runs ...SlackRun) SlackSection { return SlackSection{"rich_text_section", runs} }
+	text := func(s string, style *SlackStyle) SlackRun { return SlackRun{Type: "text", Text: s, Style: style} }
+	read := func(w incident.Words) (m SlackMessage) {
+		raw, err := ToSlack(Event{ID: "e", Words: w})
+		if err == nil {
+			err = json.Unmarshal(raw, &m)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	got := read(incident.Words{
+		Headline: "prod", Lines: []incident.Line{{Label: "Why", Text: "no route"}, {Label: "Done"}, {Text: "one step"}}, Command: strings.Repeat("é", 3*maxHeadline+1),
+		Console: "https://console.example.com", Docs: "https://docs.example.com", Logs: "https://logs.example.com",
+	}).Blocks
+	want := []SlackBlock{
+		{"rich_text", []SlackSection{paragraph(text(Urgency(Event{ID: "e"})+" · prod", bold))}},
+		{"rich_text", []SlackSection{
+			paragraph(text("Why", bold), text("\u2003no route", nil)), paragraph(text("Done", bold)), paragraph(text("• one step", nil)),
+			{"rich_text_preformatted", []SlackRun{text(strings.Repeat("é", 3*maxHeadline-1)+"…", nil)}},
+		}},
+		{"rich_text", []SlackSection{
+			paragraph(
+				SlackRun{Type: "link", Text: "Open in console", URL: "https://console.example.com"}, text(" · ", nil),
+				SlackRun{Type: "link", Text: "About this check", URL: "https://docs.example.com"}, text(" · ", nil),
+				SlackRun{Type: "link", Text: "Logs", URL: "https://logs.example.com"}),
+			paragraph(text(slackLimits, italic)),
+		}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// Six lines of a thousand characters are all that fits.
+	full := slices.Repeat([]incident.Line{{Label: strings.Repeat("l", 10), Text: strings.Repeat("x", 990)}}, maxSlack/1000)
+	for more, last := range map[int]string{0: "\u2003" + strings.Repeat("x", 990), 1: "1 more line has no room here.", 3: "3 more lines have no room here."} {
+		lines := append(slices.Clone(full), slices.Repeat([]incident.Line{{Text: "y"}}, more)...)
+		shown := read(incident.Words{Headline: "prod", Lines: lines}).Blocks[1].Elements
+		runs := shown[len(shown)-1].Elements
+		if rows := len(full) + min(more, 1); len(shown) != rows || runs[len(runs)-1].Text != last {
+			t.Errorf("%d too many: %d lines, the last %q", more, len(shown), runs[len(runs)-1].Text)
+		}
+	}
+	// Without a link and without a footer there is no third block but the limits.
+	if m := read(incident.Words{Headline: "prod"}); len(m.Blocks) != 2 || len(m.Blocks[1].Elements) != 1 {
+		t.Errorf("of a headline alone: %+v", m.Blocks)
 	}
 }
