@@ -96,6 +96,7 @@ type table struct {
 	areas    []weight // as areas
 	all      weight
 	tracked  int
+	largest  int            // bytes of the largest file
 	testdata int            // bytes
 	others   map[string]int // lines of YAML, JSON, scripts and text, by ending
 }
@@ -122,6 +123,7 @@ func weigh(root string) (table, error) {
 
 func (t *table) add(file string, data []byte) {
 	t.tracked++
+	t.largest = max(t.largest, len(data))
 	if slices.Contains(strings.Split(path.Dir(file), "/"), "testdata") {
 		t.testdata += len(data)
 	}
