@@ -254,7 +254,8 @@ func (f found) words(region string) string {
 			a.cluster, a.err, settings.ConfigMapClusters, a.cluster)
 	}
 	for _, a := range f.unseen {
-		fmt.Fprintf(&b, "%s: whether Rollcall's reader has an access entry there that was made by hand is not known (eks:DescribeAccessEntry: %v). If it has, EKS refuses the stack's and the stack rolls back.\n", a.cluster, a.entryErr)
+		fmt.Fprintf(&b, "%s: whether Rollcall's reader has an access entry there that was made by hand is not known (eks:DescribeAccessEntry: %v). If it has, EKS refuses the stack's and the stack rolls back."+
+			" If the deployed stack reads there by access policies, name kubernetesAccess=policy in SET to keep them: the default is group.\n", a.cluster, a.entryErr)
 	}
 	return b.String()
 }

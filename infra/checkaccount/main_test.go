@@ -78,7 +78,7 @@ func TestEntriesMadeByHand(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	if says := f.words("us-west-2"); !strings.Contains(says, "shut: whether Rollcall's reader has an access entry there that was made by hand is not known (eks:DescribeAccessEntry: AccessDeniedException)") {
+	if says := f.words("us-west-2"); !strings.Contains(says, "shut: whether Rollcall's reader has an access entry there that was made by hand is not known (eks:DescribeAccessEntry: AccessDeniedException)") || !strings.Contains(says, "name kubernetesAccess=policy in SET to keep them") {
 		t.Errorf("said %q", says)
 	}
 	if err := sorted(modes(t.Context(), api, []string{"hand"}, "")).byHandError("us-west-2", ""); err != nil {
