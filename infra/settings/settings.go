@@ -188,8 +188,8 @@ func Parse(context map[string]any) (Settings, error) {
 		bad(TargetEmail, "is for the stack's own topic: set targets to sns, or subscribe the addresses to your topic yourself")
 	}
 	s.LogRetentionDays, err = strconv.Atoi(given[LogRetentionDays])
-	if err != nil || !slices.Contains(retentions, s.LogRetentionDays) {
-		bad(LogRetentionDays, "%q is none of %v", given[LogRetentionDays], retentions)
+	if err != nil || !slices.Contains(Retentions(), s.LogRetentionDays) {
+		bad(LogRetentionDays, "%q is none of %v", given[LogRetentionDays], Retentions())
 	}
 	if s.Dashboard = given[Dashboard] == "on"; !s.Dashboard && given[Dashboard] != "off" {
 		bad(Dashboard, "%q is neither on nor off", given[Dashboard])
@@ -215,9 +215,12 @@ var (
 	// organizationID is the form of Organizations (API reference, Organization, Id).
 	organizationID = regexp.MustCompile(`^o-[a-z0-9]{10,32}$`)
 	topicARN       = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$`)
-	// retentions is CloudWatch Logs' own list (PutRetentionPolicy).
-	retentions = []int{1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653}
 )
+
+// Retentions are the numbers of days that CloudWatch Logs accepts (PutRetentionPolicy).
+func Retentions() []int {
+	return []int{1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653}
+}
 
 // rollcallKey is what a key of Rollcall looks like. The CLI's and the library's own
 // keys hold a colon, a hyphen or an at sign.
