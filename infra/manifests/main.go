@@ -1,5 +1,6 @@
 // Command manifests writes what is made from the functions' specs and the settings: the
-// Kubernetes manifest in deploy/, and docs/settings.md:
+// Kubernetes manifest, the settings file's sample and its JSON schema in deploy/, and
+// docs/settings.md:
 //
 //	go run ./infra/manifests
 package main
@@ -13,14 +14,18 @@ import (
 	"rollcall/infra/clusterrole"
 	"rollcall/infra/settings"
 	"rollcall/infra/specs"
+	"rollcall/shared/settingsfile"
 )
 
 func main() {
 	out := flag.String("out", "deploy/clusterrole.yaml", "where the ClusterRole goes")
 	flag.Parse()
 	manifest, err := clusterrole.Manifest(specs.All())
-	if err == nil {
-		err = errors.Join(os.WriteFile(*out, manifest, 0o644), os.WriteFile("docs/settings.md", []byte(settings.Page()), 0o644))
+	schema, noSchema := settingsfile.Schema(settings.ForFile())
+	sample, noSample := settingsfile.Sample(settings.ForFile())
+	if err = errors.Join(err, noSchema, noSample); err == nil {
+		err = errors.Join(os.WriteFile(*out, manifest, 0o644), os.WriteFile("docs/settings.md", []byte(settings.Page()), 0o644),
+			os.WriteFile("deploy/rollcall.schema.json", schema, 0o644), os.WriteFile("deploy/rollcall.yaml", []byte(sample), 0o644))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "manifests:", err)

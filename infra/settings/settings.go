@@ -14,6 +14,7 @@ import (
 
 	"rollcall/shared/config"
 	"rollcall/shared/ownership"
+	"rollcall/shared/settingsfile"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
 	"rollcall/shared/target"
@@ -271,7 +272,7 @@ func textOf(value any) (string, error) {
 
 // unknown says that a key is none, and which one was probably meant.
 func unknown(name string, known []string) error {
-	if meant := nearest(name, known); meant != "" {
+	if meant := settingsfile.Nearest(name, known); meant != "" {
 		return fmt.Errorf("%s: is not a setting of Rollcall; did you mean %s? (make … %s)", name, meant, word(meant))
 	}
 	return fmt.Errorf("%s: is not a setting of Rollcall; there are %s (docs/settings.md)", name, strings.Join(known, ", "))
@@ -447,7 +448,7 @@ func notAPair(text string) error {
 	for _, k := range Keys() {
 		keys = append(keys, k.Name)
 	}
-	if meant := nearest(text, keys); meant != "" {
+	if meant := settingsfile.Nearest(text, keys); meant != "" {
 		return fmt.Errorf("%s: %q has no value (make … %s)", makeSet, text, word(meant))
 	}
 	return fmt.Errorf(`%s: %q is not of the form key=value (make … SET="joinTime=4m logRetentionDays=90": a blank between two settings, none within one)`, makeSet, text)
@@ -458,63 +459,46 @@ func notAPair(text string) error {
 // clusters without a word.
 func misspelt(variable string) error {
 	known := []string{makeChannel, makeClusters, makeSet}
-	meant := nearest(variable, known)
+	meant := settingsfile.Nearest(variable, known)
 	if meant == "" || meant == variable {
 		return nil
 	}
 	return fmt.Errorf("%s: is not a variable of this Makefile; did you mean %s?", variable, meant)
 }
 
-// nearest is the known word that a misspelt one is most likely meant to be, or
-// none if it is like none of them. Capitals do not count.
-func nearest(word string, known []string) string {
-	best, least := "", 0
-	for _, k := range known {
-		d := distance(strings.ToLower(word), strings.ToLower(k))
-		// A third of the letters may be wrong: "joinTme", "cluster", "retentionDays" is too far.
-		if most := max(1, len(k)/3); d <= most && (best == "" || d < least) {
-			best, least = k, d
-		}
+// ForFile are all keys, for the JSON schema and the sample of the settings file.
+func ForFile() []settingsfile.Key {
+	var list []settingsfile.Key
+	for _, k := range Keys() {
+		list = append(list, settingsfile.Key(k))
 	}
-	return best
+	return list
 }
 
-// distance is how many letters must be put in, taken out, changed, or swapped
-// with the next one, to make b of a (optimal string alignment).
-func distance(a, b string) int {
-	from, to := []rune(a), []rune(b)
-	rows := make([][]int, len(from)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(to)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(from); i++ {
-		for j := 1; j <= len(to); j++ {
-			cost := 1
-			if from[i-1] == to[j-1] {
-				cost = 0
-			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && from[i-1] == to[j-2] && from[i-2] == to[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(from)][len(to)]
-}
+const pageHead = `<!-- Written by make generate. Do not edit. -->
+
+# Settings
+
+They are set when deploying, in a file: ` + "`make deploy SETTINGS=rollcall.yaml`" + `. [deploy/rollcall.yaml](../deploy/rollcall.yaml) is that file with every setting, its default and an example, all commented out but the channel: copy it. Lists and mappings are YAML's own; each setting has one place, given below, and can be written at the top of the file by its name, too. [Its JSON schema](../deploy/rollcall.schema.json) lets an editor complete and check it.
+
+Or on the line: ` + "`make deploy CHANNEL=C0123456789 CLUSTERS=prod,dev SET=\"joinTime=4m logRetentionDays=90\"`" + `
+(` + "`CHANNEL` is `slackChannel`, `CLUSTERS` is `clusters`" + `). What is on the line wins over the file. The texts below describe this one-line form.
+
+A wrong value stops ` + "`make deploy`" + ` with an error before anything is deployed, with the line of the file that it is in.
+
+` + "`tags`" + ` in the file are the stack's tags, which CloudFormation puts on every resource that takes tags: ` + "`tags: {cost-center: \"1234\"}`" + `.
+`
 
 // Page is docs/settings.md: every key that an operator can set.
 func Page() string {
 	var b strings.Builder
-	b.WriteString("<!-- Written by make generate. Do not edit. -->\n\n# Settings\n\nThey are set when deploying: `make deploy CHANNEL=C0123456789 CLUSTERS=prod,dev SET=\"joinTime=4m logRetentionDays=90\"`\n(`CHANNEL` is `slackChannel`, `CLUSTERS` is `clusters`). A wrong value stops `make deploy` with an error before anything is deployed.\n")
+	b.WriteString(pageHead)
 	for _, k := range Keys() {
 		value := "default `" + k.Default + "`"
 		if k.Default == "" {
 			value = "no default"
 		}
+		value += ", in the file `" + settingsfile.Place(k.Name) + "`"
 		fmt.Fprintf(&b, "\n## %s\n\n*%s*. %s\n", k.Name, value, k.About)
 	}
 	return b.String()

@@ -1,15 +1,20 @@
 package settings
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/config"
+	"rollcall/shared/settingsfile"
 	"rollcall/shared/spec"
 	"rollcall/tools/testfile"
 )
@@ -247,28 +252,14 @@ func TestNearest(t *testing.T) {
 		// Nothing like it: no guess is better than a wrong one.
 		"colour": "", "x": "", "": "",
 	} {
-		if got := nearest(word, keys); got != want {
+		if got := settingsfile.Nearest(word, keys); got != want {
 			t.Errorf("%q: got %q, want %q", word, got, want)
 		}
 	}
 	// Each key is nearest to itself.
 	for _, k := range keys {
-		if got := nearest(k, keys); got != k {
+		if got := settingsfile.Nearest(k, keys); got != k {
 			t.Errorf("%q: got %q", k, got)
-		}
-	}
-}
-
-func TestDistance(t *testing.T) {
-	for _, test := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"abc", "abd", 1}, {"abc", "ab", 1}, {"kitten", "sitting", 3}, {"ä", "a", 1}} {
-		if got := distance(test.a, test.b); got != test.want {
-			t.Errorf("%q, %q: got %d, want %d", test.a, test.b, got, test.want)
-		}
-		if got := distance(test.b, test.a); got != test.want {
-			t.Errorf("%q, %q: got %d, want %d", test.b, test.a, got, test.want)
 		}
 	}
 }
@@ -277,6 +268,149 @@ func TestPageIsFresh(t *testing.T) {
 	got := testfile.Read(t, "../../docs/settings.md")
 	if diff := cmp.Diff(Page(), string(got)); diff != "" {
 		t.Errorf("docs/settings.md is stale, run make generate (-want +got):\n%s", diff)
+	}
+}
+
+// The settings file has a place for every key, and no other: both fail for what the other lacks.
+func TestTheFileHasEverySetting(t *testing.T) {
+	schema, err := settingsfile.Schema(ForFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample, err := settingsfile.Sample(ForFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{"rollcall.schema.json": string(schema), "rollcall.yaml": sample} {
+		if diff := cmp.Diff(want, string(testfile.Read(t, "../../deploy/"+file))); diff != "" {
+			t.Errorf("deploy/%s is stale, run make generate (-want +got):\n%s", file, diff)
+		}
+	}
+}
+
+// The sample as it is, and with all its defaults written out, is what a channel alone is; each
+// of its lines can be taken in by itself.
+func TestTheSample(t *testing.T) {
+	sample, err := settingsfile.Sample(ForFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Parse(map[string]any{"slackChannel": "C0123456789"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	meant := func(file string) (Settings, int) {
+		context, _, problems := settingsfile.Read([]byte(file))
+		got, err := Parse(context)
+		if err := errors.Join(append(problems, err)...); err != nil {
+			t.Errorf("%v", err)
+		}
+		return got, len(context)
+	}
+	setting := regexp.MustCompile(`^( *)# ([A-Za-z]+: .*)$`)
+	all := strings.Split(sample, "\n")
+	defaults := slices.Clone(all)
+	for i, line := range all {
+		m := setting.FindStringSubmatch(line)
+		if m == nil || all[i+1] != "" {
+			continue // a setting is the last line of its comment
+		}
+		if !strings.HasSuffix(all[i-1], "No default, for example:") {
+			defaults[i] = m[1] + m[2]
+			one := slices.Clone(all)
+			one[i] = m[1] + m[2]
+			if got, n := meant(strings.Join(one, "\n")); n != 2 || !cmp.Equal(want, got) {
+				t.Errorf("%s: %d settings, %s", m[2], n, cmp.Diff(want, got))
+			}
+			continue
+		}
+		one := slices.Clone(all)
+		one[i] = m[1] + m[2]
+		if _, _, problems := settingsfile.Read([]byte(strings.Join(one, "\n"))); len(problems) > 0 {
+			t.Errorf("%s: %v", m[2], problems)
+		}
+	}
+	for _, file := range []string{sample, strings.Join(defaults, "\n")} {
+		got, n := meant(file)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d settings of the sample (-want +got):\n%s", n, diff)
+		}
+	}
+	if _, n := meant(strings.Join(defaults, "\n")); n < 40 {
+		t.Errorf("%d defaults were taken in", n)
+	}
+}
+
+// A file means what its line means.
+func TestAFileMeansWhatItsLineMeans(t *testing.T) {
+	const file = `
+clusters: [prod, dev, 222233334444/eu-west-1/prod]
+slack: {channel: C0123456789, buttons: on, approvers: [U0123ABCD, S0ONCALL01], responders: channel}
+kubernetesAccess: policy
+remedies: {prod: {add-nat-route: approve, replace-instance: auto}, dev: approve}
+remedyVpcs: [vpc-0123456789abcdef0]
+cleanup: {prod: delete, dev: dry-run}
+spokes: [{account: "222233334444", region: eu-west-1, name: payments}]
+externalId: rollcall-7f3a91c2
+routes: [{cluster: prod, severity: critical, channel: C0PAGES0001, page: [S0ONCALL01], escalate: [S0LEADS001]}]
+targets: [{kind: pagerduty, severity: critical, secret: rollcall/pagerduty}, sns]
+owners: {all: {team: "R&D, all"}}
+launches: {joinTime: 4m, evidence: off}
+stack: {logRetentionDays: 90}
+tags: {cost-center: "1234"}
+`
+	line := Line{Context: []string{
+		"clusters=prod,dev,222233334444/eu-west-1/prod", "slackChannel=C0123456789", "slackActions=on", "approvers=U0123ABCD,S0ONCALL01", "responders=channel",
+		"kubernetesAccess=policy", "remedies=prod/add-nat-route=approve,prod/replace-instance=auto,dev=approve", "remedyVpcs=vpc-0123456789abcdef0",
+		"cleanup=prod=delete,dev=dry-run", "spokes=222233334444/eu-west-1=payments", "externalId=rollcall-7f3a91c2",
+		"routes=prod/critical=C0PAGES0001@S0ONCALL01@S0LEADS001", "targets=pagerduty/critical=rollcall/pagerduty,sns",
+		"owners=all/team=R%26D%2C%20all", "joinTime=4m", "evidence=off", "logRetentionDays=90",
+	}}
+	context, wrong := line.Read()
+	got, tags, problems := settingsfile.Read([]byte(file))
+	if err := errors.Join(append(wrong, problems...)...); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(context, got); diff != "" {
+		t.Errorf("context (-line +file):\n%s", diff)
+	}
+	if _, err := Parse(got); err != nil || tags["cost-center"] != "1234" {
+		t.Errorf("%v, tags %v", err, tags)
+	}
+}
+
+// The bounds of numbers in the schema are those of the settings.
+func TestBoundsOfTheSchema(t *testing.T) {
+	raw, err := settingsfile.Schema(ForFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	type form struct {
+		Type             any
+		Minimum, Maximum int
+	}
+	var schema struct {
+		Defs map[string]struct{ AnyOf []form } `json:"$defs"`
+	}
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		t.Fatal(err)
+	}
+	numbers := 0
+	for key, def := range schema.Defs {
+		for _, f := range def.AnyOf {
+			if f.Type != "integer" {
+				continue
+			}
+			numbers++
+			for n, good := range map[int]bool{f.Minimum: true, f.Maximum: true, f.Minimum - 1: false, f.Maximum + 1: false} {
+				if _, err := Parse(map[string]any{"slackChannel": "C0123456789", key: strconv.Itoa(n)}); (err == nil) != good {
+					t.Errorf("%s=%d: %v", key, n, err)
+				}
+			}
+		}
+	}
+	if numbers < 7 {
+		t.Errorf("%d numbers", numbers)
 	}
 }
 
