@@ -9,14 +9,14 @@ import (
 	"syscall"
 
 	"rollcall/command"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 	"rollcall/stage/program"
 	"rollcall/stage/programs"
 )
 
 func main() {
 	if p, ok := programs.Called(os.Args[0]); ok { // on the stage of rollcall demo
-		lambda.Start(p.Name, p.Variables, p.Build)
+		runtime.Start(p.Name, p.Variables, p.Build)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	status := command.Run(ctx, program.Root(os.Args[0]), os.Args[1:], os.Stdout, os.Stderr)

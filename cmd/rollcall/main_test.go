@@ -96,10 +96,10 @@ func built(t *testing.T, dir, name string) string {
 
 // The program holds no method of an AWS client that it does not call, and is small by that: the
 // linker keeps all of them (800 of EC2's alone) once something finds methods by name, as
-// html/template and text/template do.
+// html/template and text/template do. It is built without flags, as go install builds it.
 func TestNoMethodIsHeldForNothing(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "rollcall")
-	if out, err := exec.Command("go", "build", "-tags", "lambda.norpc", "-o", binary, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	symbols, err := exec.Command("go", "tool", "nm", binary).Output()
@@ -133,7 +133,7 @@ func TestNoMethodIsHeldForNothing(t *testing.T) {
 		t.Errorf("%d methods of clients are held", held)
 	}
 	stripped := binary + "-stripped"
-	if out, err := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", stripped, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", stripped, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	info, err := os.Stat(stripped)
@@ -226,7 +226,7 @@ const running = `{"version": "0", "id": "7bf73129-1428-4cd3-a780-95db273d1602", 
 // waits 50 ms at most: all that its packages do before main is in it.
 func BenchmarkStart(b *testing.B) {
 	binary := filepath.Join(b.TempDir(), "rollcall")
-	if out, err := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", binary, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", binary, ".").CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}
 	info, err := os.Stat(binary)

@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/change-check/changecheck"
 	"rollcall/functions/change-check/spec"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 )
 
 func main() {
-	lambda.Start(spec.Name, spec.Environment(), changecheck.Build)
+	runtime.Start(spec.Name, spec.Environment(), changecheck.Build)
 }

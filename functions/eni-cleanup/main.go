@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/eni-cleanup/enicleanup"
 	"rollcall/functions/eni-cleanup/spec"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 )
 
 func main() {
-	lambda.Start(spec.Name, spec.Environment(), enicleanup.Build)
+	runtime.Start(spec.Name, spec.Environment(), enicleanup.Build)
 }

@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/join-check/joincheck"
 	"rollcall/functions/join-check/spec"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 )
 
 func main() {
-	lambda.Start(spec.Name, spec.Environment(), joincheck.Build)
+	runtime.Start(spec.Name, spec.Environment(), joincheck.Build)
 }

@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/launch-watch/launchwatch"
 	"rollcall/functions/launch-watch/spec"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 )
 
 func main() {
-	lambda.Start(spec.Name, spec.Environment(), launchwatch.Build)
+	runtime.Start(spec.Name, spec.Environment(), launchwatch.Build)
 }

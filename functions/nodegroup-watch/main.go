@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/nodegroup-watch/nodegroupwatch"
 	"rollcall/functions/nodegroup-watch/spec"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 )
 
 func main() {
-	lambda.Start(spec.Name, spec.Environment(), nodegroupwatch.Build)
+	runtime.Start(spec.Name, spec.Environment(), nodegroupwatch.Build)
 }

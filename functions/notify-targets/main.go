@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/notify-targets/notifytargets"
 	"rollcall/functions/notify-targets/spec"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 )
 
 func main() {
-	lambda.Start(spec.Name, spec.Environment(), notifytargets.Build)
+	runtime.Start(spec.Name, spec.Environment(), notifytargets.Build)
 }

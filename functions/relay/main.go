@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/relay/relay"
 	"rollcall/functions/relay/spec"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 )
 
 func main() {
-	lambda.Start(spec.Name, spec.Environment(), relay.Build)
+	runtime.Start(spec.Name, spec.Environment(), relay.Build)
 }

@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/remediate/remediate"
 	"rollcall/functions/remediate/spec"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 )
 
 func main() {
-	lambda.Start(spec.Name, spec.Environment(), remediate.Build)
+	runtime.Start(spec.Name, spec.Environment(), remediate.Build)
 }

@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/report/report"
 	"rollcall/functions/report/spec"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 )
 
 func main() {
-	lambda.Start(spec.Name, spec.Environment(), report.Build)
+	runtime.Start(spec.Name, spec.Environment(), report.Build)
 }

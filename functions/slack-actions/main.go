@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/slack-actions/slackactions"
 	"rollcall/functions/slack-actions/spec"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 )
 
 func main() {
-	lambda.Start(spec.Name, spec.Environment(), slackactions.Build)
+	runtime.Start(spec.Name, spec.Environment(), slackactions.Build)
 }

@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/spot-report/spec"
 	"rollcall/functions/spot-report/spotreport"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 )
 
 func main() {
-	lambda.Start(spec.Name, spec.Environment(), spotreport.Build)
+	runtime.Start(spec.Name, spec.Environment(), spotreport.Build)
 }

@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/subnet-watch/spec"
 	"rollcall/functions/subnet-watch/subnetwatch"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 )
 
 func main() {
-	lambda.Start(spec.Name, spec.Environment(), subnetwatch.Build)
+	runtime.Start(spec.Name, spec.Environment(), subnetwatch.Build)
 }

@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/sweep/spec"
 	"rollcall/functions/sweep/sweep"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 )
 
 func main() {
-	lambda.Start(spec.Name, spec.Environment(), sweep.Build)
+	runtime.Start(spec.Name, spec.Environment(), sweep.Build)
 }

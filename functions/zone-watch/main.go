@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/zone-watch/spec"
 	"rollcall/functions/zone-watch/zonewatch"
-	"rollcall/shared/lambda"
+	"rollcall/shared/lambda/runtime"
 )
 
 func main() {
-	lambda.Start(spec.Name, spec.Environment(), zonewatch.Build)
+	runtime.Start(spec.Name, spec.Environment(), zonewatch.Build)
 }

@@ -297,7 +297,7 @@ func TestProgramsOnlyStart(t *testing.T) {
 			continue
 		}
 		programs++
-		want := []string{p.ImportPath + "/" + strings.ReplaceAll(name, "-", ""), p.ImportPath + "/spec", module + "/shared/lambda"}
+		want := []string{p.ImportPath + "/" + strings.ReplaceAll(name, "-", ""), p.ImportPath + "/spec", module + "/shared/lambda/runtime"}
 		slices.Sort(want)
 		if diff := cmp.Diff(want, p.Imports); diff != "" {
 			t.Errorf("%s imports (-may +does):\n%s", p.name(), diff)

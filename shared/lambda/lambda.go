@@ -22,7 +22,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -118,15 +117,13 @@ type Program struct {
 // can still say so and give its messages back.
 const margin = 2 * time.Second
 
-// Start runs a function in Lambda; it does not return. The variables are those
-// that the function's Spec names.
-func Start(name string, variables []spec.Variable, build Build) {
+// Prepared is a function of this process, with its handler built before the first event, while
+// Lambda gives the start its full processor. If that fails, each event reports the error until it
+// is corrected.
+func Prepared(name string, variables []spec.Variable, build Build) *Function {
 	f := New(name, variables, build, os.Getenv, os.Stdout).WithRelease(version.Current())
-	// Built before the first event, while Lambda gives the start its full
-	// processor. What is wrong is said now, and again with each event until
-	// it is put right.
 	f.prepare(context.Background())
-	lambda.StartWithOptions(f.Invoke)
+	return f
 }
 
 // Function is a function with its frame.
