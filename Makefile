@@ -130,7 +130,7 @@ deploy-relay: ## deploy the relay of a cluster with a private endpoint only, int
 	@$(CHECK_ACCOUNT) -for deploy-relay -no-channel
 	@go run ./infra/relayparameters -look -cluster '$(CLUSTER)'
 	@mkdir -p build && $(if $(PREBUILT),true,$(MAKE) -s build FUNCTIONS=relay)
-	@go run ./infra/relayparameters -cluster '$(CLUSTER)' -bucket '$(BUCKET)' -prefix '$(or $(PREFIX),rollcall)' -program '$(or $(PREBUILT),build/arm64)/relay/bootstrap' > build/relay-stack
+	@go run ./infra/relayparameters -cluster '$(CLUSTER)' -bucket '$(BUCKET)' -prefix '$(or $(PREFIX),rollcall)' -program '$(if $(PREBUILT),$(PREBUILT)/functions/relay.zip,build/arm64/relay/bootstrap)' > build/relay-stack
 	aws s3 cp --only-show-errors build/relay/relay.zip 's3://$(BUCKET)/'"$$(cat build/relay/key)"
 	aws cloudformation deploy --stack-name "$$(cat build/relay-stack)" --template-file infra/RollcallRelay.template.json --capabilities CAPABILITY_IAM \
 	  --parameter-overrides file://build/relay/parameters.json

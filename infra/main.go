@@ -6,7 +6,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -692,7 +691,7 @@ func newFunction(stack awscdk.Stack, spec spec.Spec, r resources, packages strin
 		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
 		Architecture: awslambda.Architecture_ARM_64(),
 		Handler:      jsii.String("bootstrap"),
-		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Join(packages, spec.Name)), nil),
+		Code:         awslambda.Code_FromAsset(jsii.String(codeOf(packages, spec.Name)), nil),
 		MemorySize:   jsii.Number(int(spec.Memory)),
 		Timeout:      seconds(spec.Timeout),
 		Role:         f.role,

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -362,6 +364,20 @@ func packages(getenv func(string) string) string {
 		return dir
 	}
 	return builtPackages
+}
+
+// codeOf is the code of a function below packages: the ZIP file of a release, or the folder of a
+// build.
+func codeOf(packages, name string) string {
+	if zipped := filepath.Join(packages, "functions", name+".zip"); isThere(zipped) {
+		return zipped
+	}
+	return filepath.Join(packages, name)
+}
+
+func isThere(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 // deadRetention is how long what could not be handled is kept: SQS's longest.

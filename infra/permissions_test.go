@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -724,6 +725,16 @@ func TestPackages(t *testing.T) {
 		})
 		if got != want {
 			t.Errorf("%q: %s, want %s", dir, got, want)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "functions"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	testfile.Write(t, filepath.Join(dir, "functions", "sweep.zip"), nil)
+	for name, want := range map[string]string{"sweep": filepath.Join(dir, "functions", "sweep.zip"), "report": filepath.Join(dir, "report")} {
+		if got := codeOf(dir, name); got != want {
+			t.Errorf("the code of %s: %s, want %s", name, got, want)
 		}
 	}
 }

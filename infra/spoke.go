@@ -604,8 +604,11 @@ func assemble(app awscdk.App) ([]string, error) {
 func built(list []spec.Spec, packages string) error {
 	var missing []error
 	for _, spec := range list {
-		file := filepath.Join(packages, spec.Name, "bootstrap")
-		if _, err := os.Stat(file); err != nil {
+		file := codeOf(packages, spec.Name)
+		if filepath.Ext(file) != ".zip" {
+			file = filepath.Join(file, "bootstrap")
+		}
+		if !isThere(file) {
 			missing = append(missing, fmt.Errorf("%s is missing: run `make build`, or name the unpacked functions of a release (PREBUILT=…)", file))
 		}
 	}

@@ -32,7 +32,7 @@ func main() {
 	cluster := flag.String("cluster", "", "the cluster's name")
 	bucket := flag.String("bucket", "", "a bucket of the caller's region, for the program")
 	prefix := flag.String("prefix", "rollcall", "what the names of the hub's functions begin with: its stack's name in lower case")
-	program := flag.String("program", "build/arm64/relay/bootstrap", "the program")
+	program := flag.String("program", "build/arm64/relay/bootstrap", "the program, or the ZIP file that a release has of it")
 	out := flag.String("out", "build/relay", "the folder to write to")
 	look := flag.Bool("look", false, "only look whether the cluster can have a relay, and write nothing: before anything is built")
 	flag.Parse()
@@ -62,9 +62,11 @@ func run(ctx context.Context, cluster, bucket, prefix, program, out string) erro
 	if err != nil {
 		return fmt.Errorf("read the relay's program (make build, or the unpacked functions of a release): %w", err)
 	}
-	archive, key, err := packed(binary)
-	if err != nil {
-		return err
+	archive, key := binary, keyOf(binary)
+	if filepath.Ext(program) != ".zip" {
+		if archive, key, err = packed(binary); err != nil {
+			return err
+		}
 	}
 	list, err := parameters(told.Cluster, prefix, bucket, key)
 	if err != nil {
@@ -149,6 +151,10 @@ func packed(program []byte) (archive []byte, key string, err error) {
 	if err := errors.Join(err, z.Close()); err != nil {
 		return nil, "", fmt.Errorf("pack the relay's program: %w", err)
 	}
-	sum := sha256.Sum256(program)
-	return out.Bytes(), "rollcall/relay-" + hex.EncodeToString(sum[:8]) + ".zip", nil
+	return out.Bytes(), keyOf(program), nil
+}
+
+func keyOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return "rollcall/relay-" + hex.EncodeToString(sum[:8]) + ".zip"
 }

@@ -5,8 +5,11 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,6 +92,41 @@ func TestZip(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"LICENSE -rw-r--r--", "rollcall -rwxr-xr-x"}, got); diff != "" {
 		t.Errorf("members (-want +got):\n%s", diff)
+	}
+}
+
+// TestDeployment: an unpacked release is all that a deployment takes, and its sums are of all of
+// it. Lambda runs bootstrap, which has to be executable (AWS Lambda developer guide, "Building an
+// OS-only runtime").
+func TestDeployment(t *testing.T) {
+	programs := []member{{name: "sweep/bootstrap", data: []byte("sweep"), exec: true}, {name: "launch-watch/bootstrap", data: []byte("launch"), exec: true}}
+	got, err := deployment("../..", programs, "https://example.com/docs", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := deployment("../..", programs, "https://example.com/docs", at)
+	if err != nil || !cmp.Equal(got, again, cmp.AllowUnexported(member{})) {
+		t.Errorf("%v: the same files give another deployment", err)
+	}
+	content := map[string][]byte{}
+	for _, m := range got {
+		content[m.name] = m.data
+	}
+	for _, name := range []string{"functions/sweep.zip", "functions/launch-watch.zip", "RollcallSpoke.template.json", "RollcallRelay.template.json", "clusterrole.yaml", "slack-app.yaml", "slack-app-actions.yaml", "pages"} {
+		sum := fmt.Sprintf("%x  %s\n", sha256.Sum256(content[name]), name)
+		if len(content[name]) == 0 || !strings.Contains(string(content[sumsFile]), sum) {
+			t.Errorf("%s: %d bytes, and not in the sums\n%s", name, len(content[name]), content[sumsFile])
+		}
+	}
+	if n := strings.Count(string(content[sumsFile]), "\n"); n != len(got)-1 {
+		t.Errorf("%d sums of %d files", n, len(got)-1)
+	}
+	r, err := zip.NewReader(bytes.NewReader(content["functions/sweep.zip"]), int64(len(content["functions/sweep.zip"])))
+	if err != nil || len(r.File) != 1 || r.File[0].Name != "bootstrap" || r.File[0].Mode() != 0o755 || !r.File[0].Modified.Equal(at) {
+		t.Fatalf("%v: %+v", err, r)
+	}
+	if _, err := deployment(t.TempDir(), programs, "", at); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "RollcallSpoke.template.json") {
+		t.Errorf("without the templates: %v", err)
 	}
 }
 

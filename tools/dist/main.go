@@ -16,8 +16,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -221,20 +223,16 @@ type archive struct {
 
 // pack writes a program with its licences. Unix has the plugin's name too, as a link.
 func (p program) pack(out, version, pages string, at time.Time) (archive, error) {
-	members := []member{}
-	for _, name := range p.binaries {
-		data, err := os.ReadFile(filepath.Join(p.dir, name))
-		if err != nil {
+	members, err := p.read()
+	if err != nil {
+		return archive{}, err
+	}
+	folder := ""
+	if p.name == functionsArchive {
+		if members, err = deployment(".", members, pages, at); err != nil {
 			return archive{}, err
 		}
-		members = append(members, member{name: filepath.ToSlash(name), data: data, exec: true})
-	}
-	if p.name == "rollcall-functions" {
-		if pages != "" {
-			members = append(members, member{name: pagesFile, data: []byte(pages + "\n")})
-		}
-		// By it a deployment holds what was unpacked against what was built.
-		members = append(members, member{name: sumsFile, data: sumsOf(members)})
+		folder = functionsFolder // unpacked beside the command, whose licenses have these names
 	}
 	if p.name == "rollcall" && p.platform.os != "windows" {
 		members = append(members, member{name: "kubectl-rollcall", link: "rollcall"})
@@ -247,7 +245,7 @@ func (p program) pack(out, version, pages string, at time.Time) (archive, error)
 	if err != nil {
 		return archive{}, err
 	}
-	members = append(members, member{name: "LICENSE", data: own}, member{name: "THIRD-PARTY-LICENSES.txt", data: licences})
+	members = append(members, member{name: folder + "LICENSE", data: own}, member{name: folder + "THIRD-PARTY-LICENSES.txt", data: licences})
 	a := archive{program: p.name, platform: p.platform, file: p.fileName(version) + ".tar.gz", binary: p.binaries[0]}
 	write := writeTar
 	if p.platform.os == "windows" {
@@ -260,6 +258,64 @@ func (p program) pack(out, version, pages string, at time.Time) (archive, error)
 	sum := sha256.Sum256(b.Bytes())
 	a.sum = hex.EncodeToString(sum[:])
 	return a, os.WriteFile(filepath.Join(out, a.file), b.Bytes(), 0o644)
+}
+
+// read returns a program's binaries.
+func (p program) read() ([]member, error) {
+	var members []member
+	for _, name := range p.binaries {
+		data, err := os.ReadFile(filepath.Join(p.dir, name))
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, member{name: filepath.ToSlash(name), data: data, exec: true})
+	}
+	return members, nil
+}
+
+const (
+	functionsArchive = "rollcall-functions"
+	functionsFolder  = "functions/"
+)
+
+// standardTemplate is left out of a release until the CDK app writes it.
+const standardTemplate = "infra/RollcallStandard.template.json"
+
+// deploymentFiles are what a deployment needs beside the functions.
+func deploymentFiles() []string {
+	return []string{
+		standardTemplate, "infra/RollcallSpoke.template.json", "infra/RollcallRelay.template.json",
+		"deploy/clusterrole.yaml", "deploy/slack-app.yaml", "deploy/slack-app-actions.yaml",
+	}
+}
+
+// deployment returns all that a deployment needs: each function as the ZIP file that Lambda takes,
+// the templates and manifests of the clone at root, and the sums by which `make deploy PREBUILT=…`
+// and `rollcall deploy` check what was unpacked.
+func deployment(root string, programs []member, pages string, at time.Time) ([]member, error) {
+	var members []member
+	for _, p := range programs {
+		name, binary := path.Split(p.name)
+		var b bytes.Buffer
+		if err := writeZip(&b, []member{{name: binary, data: p.data, exec: true}}, at); err != nil {
+			return nil, fmt.Errorf("pack %s: %w", p.name, err)
+		}
+		members = append(members, member{name: functionsFolder + path.Clean(name) + ".zip", data: b.Bytes()})
+	}
+	for _, name := range deploymentFiles() {
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if errors.Is(err, fs.ErrNotExist) && name == standardTemplate {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("a deployment needs it: %w", err)
+		}
+		members = append(members, member{name: path.Base(name), data: data})
+	}
+	if pages != "" {
+		members = append(members, member{name: pagesFile, data: []byte(pages + "\n")})
+	}
+	return append(members, member{name: sumsFile, data: sumsOf(members)}), nil
 }
 
 // fileName is the name of what is written of a program, without its ending.
@@ -425,7 +481,7 @@ func buildAll(o options, work string) ([]program, error) {
 
 // buildFunctions builds them as make build does (Makefile, LAMBDA).
 func buildFunctions(work string) (program, error) {
-	p := program{name: "rollcall-functions", platform: platform{"linux", "arm64"}, dir: filepath.Join(work, "functions")}
+	p := program{name: functionsArchive, platform: platform{"linux", "arm64"}, dir: filepath.Join(work, "functions")}
 	mains, err := filepath.Glob("functions/*/main.go")
 	if err != nil || len(mains) == 0 {
 		return p, fmt.Errorf("no functions here: %v", err)
