@@ -119,9 +119,11 @@ relay-template: infra/node_modules
 	@go run ./infra/normalise -indent 1 -in build/relay-cdk/RollcallRelay.template.json -out infra/RollcallRelay.template.json
 
 # What was unpacked of a release is what its SHA256SUMS says, or nothing of it is deployed.
+# A function that is not in it was not built by the release.
 define CHECK_PREBUILT
 $(if $(PREBUILT),cd '$(PREBUILT)' && { test -f SHA256SUMS || { echo "$(PREBUILT) has no SHA256SUMS: unpack the archive of a release's functions as a whole"; exit 2; }; } && \
-  { if command -v sha256sum >/dev/null; then sha256sum --check --quiet --strict SHA256SUMS; else shasum -a 256 --check --quiet --strict SHA256SUMS; fi || { echo "$(PREBUILT) is not what its release built: nothing was deployed"; exit 2; }; },true)
+  { if command -v sha256sum >/dev/null; then sha256sum --check --quiet --strict SHA256SUMS; else shasum -a 256 --check --quiet --strict SHA256SUMS; fi || { echo "$(PREBUILT) is not what its release built: nothing was deployed"; exit 2; }; } && \
+  for f in functions/*.zip; do grep -qxE "[0-9a-f]{64}  $$f" SHA256SUMS || { echo "$(PREBUILT)/$$f is not in its SHA256SUMS: nothing was deployed"; exit 2; }; done,true)
 endef
 
 deploy-relay: ## deploy the relay of a cluster with a private endpoint only, into the account and region of the caller: CLUSTER=prod BUCKET=… [PREFIX=rollcall] [PREBUILT=…]

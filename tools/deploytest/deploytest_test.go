@@ -1,8 +1,10 @@
 package deploytest
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,6 +51,47 @@ func TestOldGo(t *testing.T) {
 		if (err != nil) != (says != "") || !strings.Contains(string(out), says) {
 			t.Errorf("%q: %v, prints %q, want %q in it", version, err, out, says)
 		}
+	}
+}
+
+// TestPrebuilt: of an unpacked release nothing is deployed whose sum is missing or wrong, before
+// AWS is asked for anything.
+func TestPrebuilt(t *testing.T) {
+	const refused, reached = "nothing was deployed", "asked for the account"
+	bin := t.TempDir()
+	testfile.Write(t, filepath.Join(bin, "go"), []byte("#!/bin/sh\ncase \"$*\" in version) echo go version go1.31.0;; *checkaccount*) echo "+reached+" >&2; exit 3;; esac\n"))
+	if err := os.Chmod(filepath.Join(bin, "go"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	sum := func(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+	good := sum("report") + "  functions/report.zip\n" + sum("{}") + "  RollcallSpoke.template.json\n"
+	for name, tt := range map[string]struct{ sums, want string }{
+		"as it was built":    {good, reached},
+		"no sums":            {"", "has no SHA256SUMS: unpack the archive"},
+		"a wrong sum":        {sum("other") + "  functions/report.zip\n", refused},
+		"a missing file":     {good + sum("") + "  functions/sweep.zip\n", refused},
+		"a broken line":      {good + "functions/report.zip\n", refused},
+		"a function without": {sum("{}") + "  RollcallSpoke.template.json\n", "functions/report.zip is not in its SHA256SUMS: " + refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.Mkdir(filepath.Join(dir, "functions"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			testfile.Write(t, filepath.Join(dir, "functions", "report.zip"), []byte("report"))
+			testfile.Write(t, filepath.Join(dir, "RollcallSpoke.template.json"), []byte("{}"))
+			if tt.sums != "" {
+				testfile.Write(t, filepath.Join(dir, "SHA256SUMS"), []byte(tt.sums))
+			}
+			for _, line := range []string{"deploy CHANNEL=C0123456789", "deploy-relay CLUSTER=prod BUCKET=b"} {
+				cmd := exec.Command("make", append(strings.Fields(line), "PREBUILT="+dir)...)
+				cmd.Dir, cmd.Env = "../..", []string{"PATH=" + bin + ":/usr/bin:/bin"}
+				out, err := cmd.CombinedOutput()
+				if err == nil || !strings.Contains(string(out), tt.want) || tt.want != reached && strings.Contains(string(out), reached) {
+					t.Errorf("make %s: %v, want %q in\n%s", line, err, tt.want, out)
+				}
+			}
+		})
 	}
 }
 
