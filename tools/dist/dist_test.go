@@ -36,7 +36,7 @@ func members() []member {
 // TestSameArchive: an archive is of its files and the commit's time, in whatever order
 // the files come.
 func TestSameArchive(t *testing.T) {
-	for name, write := range map[string]func(io.Writer, []member, time.Time) error{"tar": writeTar, "zip": writeZip} {
+	for name, write := range map[string]func(io.Writer, []member, time.Time) error{"tar": writeTarGzip, "zip": writeZip} {
 		turned := members()
 		slices.Reverse(turned)
 		var first, second bytes.Buffer
@@ -51,7 +51,7 @@ func TestSameArchive(t *testing.T) {
 
 func TestTar(t *testing.T) {
 	var b bytes.Buffer
-	if err := writeTar(&b, members(), at); err != nil {
+	if err := writeTarGzip(&b, members(), at); err != nil {
 		t.Fatal(err)
 	}
 	z, err := gzip.NewReader(&b)

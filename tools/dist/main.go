@@ -132,6 +132,9 @@ func release(o options) error {
 		}
 		archives = append(archives, a)
 	}
+	if err := writeImage(o.out, o.repository, version, commit, programs, at); err != nil {
+		return err
+	}
 	if err := writeChangelog(o.out, version, at); err != nil {
 		return err
 	}
@@ -204,12 +207,14 @@ func git(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// member is a file of an archive.
+// member is a file of an archive, or a folder, whose name ends in a slash.
 type member struct {
-	name string
-	data []byte
-	exec bool
-	link string // a symbolic link to it
+	name  string
+	data  []byte
+	exec  bool
+	link  string // a symbolic link to it
+	owner int    // user and group, by number
+	perm  int64  // 0: by exec and name
 }
 
 // archive is one that was written.
@@ -237,17 +242,13 @@ func (p program) pack(out, version, pages string, at time.Time) (archive, error)
 	if p.name == "rollcall" && p.platform.os != "windows" {
 		members = append(members, member{name: "kubectl-rollcall", link: "rollcall"})
 	}
-	licences, err := p.licences()
+	licenses, err := p.licenses(folder)
 	if err != nil {
 		return archive{}, err
 	}
-	own, err := os.ReadFile("LICENSE")
-	if err != nil {
-		return archive{}, err
-	}
-	members = append(members, member{name: folder + "LICENSE", data: own}, member{name: folder + "THIRD-PARTY-LICENSES.txt", data: licences})
+	members = append(members, licenses...)
 	a := archive{program: p.name, platform: p.platform, file: p.fileName(version) + ".tar.gz", binary: p.binaries[0]}
-	write := writeTar
+	write := writeTarGzip
 	if p.platform.os == "windows" {
 		a.file, write = p.fileName(version)+".zip", writeZip
 	}
@@ -324,24 +325,35 @@ func (p program) fileName(version string) string {
 }
 
 func mode(m member) int64 {
-	if m.exec {
+	switch {
+	case m.perm != 0:
+		return m.perm
+	case m.exec, strings.HasSuffix(m.name, "/"):
 		return 0o755
 	}
 	return 0o644
 }
 
-// writeTar writes a compressed tar in which nothing is this machine's: names in order,
-// the commit's time, no owner.
-func writeTar(to io.Writer, members []member, at time.Time) error {
+// writeTarGzip writes a compressed tar.
+func writeTarGzip(to io.Writer, members []member, at time.Time) error {
 	z, err := gzip.NewWriterLevel(to, gzip.BestCompression)
 	if err != nil {
 		return err
 	}
-	w := tar.NewWriter(z)
+	return errors.Join(writeTar(z, members, at), z.Close())
+}
+
+// writeTar writes a tar in which nothing is this machine's: names in order, the commit's
+// time, no owner's name.
+func writeTar(to io.Writer, members []member, at time.Time) error {
+	w := tar.NewWriter(to)
 	for _, m := range ordered(members) {
-		h := &tar.Header{Name: m.name, Mode: mode(m), Size: int64(len(m.data)), ModTime: at, Typeflag: tar.TypeReg, Format: tar.FormatUSTAR}
-		if m.link != "" {
+		h := &tar.Header{Name: m.name, Mode: mode(m), Size: int64(len(m.data)), ModTime: at, Typeflag: tar.TypeReg, Uid: m.owner, Gid: m.owner, Format: tar.FormatUSTAR}
+		switch {
+		case m.link != "":
 			h.Typeflag, h.Linkname, h.Mode = tar.TypeSymlink, m.link, 0o777
+		case strings.HasSuffix(m.name, "/"):
+			h.Typeflag = tar.TypeDir
 		}
 		if err := w.WriteHeader(h); err != nil {
 			return err
@@ -350,7 +362,7 @@ func writeTar(to io.Writer, members []member, at time.Time) error {
 			return err
 		}
 	}
-	return errors.Join(w.Close(), z.Close())
+	return w.Close()
 }
 
 func writeZip(to io.Writer, members []member, at time.Time) error {
@@ -586,6 +598,19 @@ func moduleSum(m debug.Module) (string, bool) {
 		return "", false
 	}
 	return hex.EncodeToString(raw), true
+}
+
+// licenses returns our own license and those of all that is in a program, below a folder.
+func (p program) licenses(folder string) ([]member, error) {
+	own, err := os.ReadFile("LICENSE")
+	if err != nil {
+		return nil, err
+	}
+	others, err := p.licences()
+	if err != nil {
+		return nil, err
+	}
+	return []member{{name: folder + "LICENSE", data: own}, {name: folder + "THIRD-PARTY-LICENSES.txt", data: others}}, nil
 }
 
 // licences are the texts of all that is in a program. A module without one may not be
