@@ -21,8 +21,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"go.yaml.in/yaml/v3"
-
 	"rollcall/tools/testfile"
 	"rollcall/tools/testfull"
 )
@@ -219,34 +217,6 @@ func TestEveryDependencyHasALicence(t *testing.T) {
 	}
 	if n < 10 {
 		t.Errorf("%d modules: this test looks for the wrong thing", n)
-	}
-}
-
-// TestManifest: what Krew reads, for each platform the archive with its sum.
-func TestManifest(t *testing.T) {
-	dir := t.TempDir()
-	archives := []archive{
-		{program: "rollcall", platform: platform{"linux", "amd64"}, file: "rollcall_1.2.3_linux_amd64.tar.gz", binary: "rollcall", sum: "aa"},
-		{program: "rollcall", platform: platform{"windows", "arm64"}, file: "rollcall_1.2.3_windows_arm64.zip", binary: "rollcall.exe", sum: "bb"},
-		{program: "rollcall-functions", platform: platform{"linux", "arm64"}, file: "no"},
-	}
-	if err := writeManifest(dir, "acme/rollcall", "1.2.3", archives); err != nil {
-		t.Fatal(err)
-	}
-	data := testfile.Read(t, filepath.Join(dir, "rollcall.yaml"))
-	var got manifest
-	if err := yaml.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
-	want := []manifestPlatform{
-		{manifestSelector{map[string]string{"os": "linux", "arch": "amd64"}}, "https://github.com/acme/rollcall/releases/download/v1.2.3/rollcall_1.2.3_linux_amd64.tar.gz", "aa", "rollcall"},
-		{manifestSelector{map[string]string{"os": "windows", "arch": "arm64"}}, "https://github.com/acme/rollcall/releases/download/v1.2.3/rollcall_1.2.3_windows_arm64.zip", "bb", "rollcall.exe"},
-	}
-	if diff := cmp.Diff(want, got.Spec.Platforms); diff != "" {
-		t.Errorf("platforms (-want +got):\n%s", diff)
-	}
-	if got.Spec.Version != "v1.2.3" || got.Metadata.Name != "rollcall" || got.Kind != "Plugin" {
-		t.Errorf("head %+v", got)
 	}
 }
 
