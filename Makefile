@@ -90,30 +90,30 @@ generate: ## write every generated file anew
 
 EVERY_TARGET := sns,pagerduty=rollcall/pagerduty,teams=rollcall/teams,webhook=rollcall/webhook
 # With every function that there is: the stage and the tests see all of them.
-synth: ## synthesise the CloudFormation template (no AWS account needed)
+synth: ## synthesise the CloudFormation template (no AWS account needed): [SETTINGS=…], else with all functions
 	@$(CHECK_SETTINGS) -no-channel $(CONTEXT)
 	@$(MAKE) -s build infra/node_modules
-	$(CDK) synth --quiet -c slackChannel=C0123456789 $(if $(findstring slackActions=,$(SET)),,-c slackActions=on) $(if $(findstring targets=,$(SET)),,-c targets=$(EVERY_TARGET)) $(CONTEXT)
-	@if [ -z "$(SET)" ]; then go run ./infra/normalise -in cdk.out/Rollcall.template.json -out $(TEMPLATE); fi
+	$(CDK) synth --quiet -c slackChannel=C0123456789 $(if $(findstring slackActions=,$(SET))$(SETTINGS),,-c slackActions=on) $(if $(findstring targets=,$(SET))$(SETTINGS),,-c targets=$(EVERY_TARGET)) $(CONTEXT)
+	@if [ -z "$(SET)$(SETTINGS)" ]; then go run ./infra/normalise -in cdk.out/Rollcall.template.json -out $(TEMPLATE); fi
 
 # A spoke's template: infra/RollcallSpoke.template.json for every spoke in which nothing is
 # changed, build/RollcallSpoke.template.json for one with what its clusters opted in to.
 SPOKE :=
-SPOKE_TEMPLATE = $(if $(SPOKE)$(SET),build/RollcallSpoke.template.json,infra/RollcallSpoke.template.json)
+SPOKE_TEMPLATE = $(if $(SPOKE)$(SET)$(SETTINGS),build/RollcallSpoke.template.json,infra/RollcallSpoke.template.json)
 
-spoke-template: infra/node_modules ## write the template of a spoke, without assets: [SPOKE=222233334444/eu-west-1] [SET="remedies=… organization=o-…", as for the hub]
+spoke-template: infra/node_modules ## write the template of a spoke, without assets: [SPOKE=222233334444/eu-west-1] [SETTINGS=… SET="remedies=… organization=o-…", as for the hub]
 	@$(CHECK_SETTINGS) -no-channel $(CONTEXT)
 	@mkdir -p build
 	$(CDK) synth --quiet -o build/spoke -c slackChannel=C0123456789 $(CONTEXT) -c spoke=$(if $(SPOKE),$(SPOKE),any)
 	@go run ./infra/normalise -indent 1 -in build/spoke/RollcallSpoke.template.json -out $(SPOKE_TEMPLATE) && echo $(SPOKE_TEMPLATE)
 
-deploy-spoke: ## deploy a spoke into the account and region of the caller: HUB=111122223333/us-west-2 EXTERNAL_ID=… [SPOKE=…] [SET="…"]
+deploy-spoke: ## deploy a spoke into the account and region of the caller: HUB=111122223333/us-west-2 EXTERNAL_ID=… [SPOKE=…] [SETTINGS=…] [SET="…"]
 	@test -n "$(HUB)" -a -n "$(EXTERNAL_ID)" || { echo "make deploy-spoke HUB=111122223333/us-west-2 EXTERNAL_ID=…"; exit 2; }
 	@$(CHECK_SETTINGS) -no-channel $(CONTEXT)
 	@$(CHECK_ACCOUNT) -for deploy-spoke -no-channel $(CONTEXT)
 	@$(MAKE) -s spoke-template
-	aws cloudformation deploy --stack-name rollcall-spoke --template-file $(SPOKE_TEMPLATE) --capabilities CAPABILITY_NAMED_IAM \
-	  --parameter-overrides HubAccount=$(firstword $(subst /, ,$(HUB))) HubRegion=$(lastword $(subst /, ,$(HUB))) 'ExternalId=$(EXTERNAL_ID)'
+	@$(STACK_TAGS) && aws cloudformation deploy --stack-name rollcall-spoke --template-file $(SPOKE_TEMPLATE) --capabilities CAPABILITY_NAMED_IAM \
+	  --parameter-overrides HubAccount=$(firstword $(subst /, ,$(HUB))) HubRegion=$(lastword $(subst /, ,$(HUB))) 'ExternalId=$(EXTERNAL_ID)' "$$@"
 
 relay-template: infra/node_modules
 	@mkdir -p build
@@ -136,9 +136,10 @@ deploy-relay: ## deploy the relay of a cluster with a private endpoint only, int
 	@mkdir -p build && $(if $(PREBUILT),true,$(MAKE) -s build FUNCTIONS=relay)
 	@go run ./infra/relayparameters -cluster '$(CLUSTER)' -bucket '$(BUCKET)' -prefix '$(or $(PREFIX),rollcall)' -program '$(if $(PREBUILT),$(PREBUILT)/functions/relay.zip,build/arm64/relay/bootstrap)' > build/relay-stack
 	aws s3 cp --only-show-errors build/relay/relay.zip 's3://$(BUCKET)/'"$$(cat build/relay/key)"
-	aws cloudformation deploy --stack-name "$$(cat build/relay-stack)" --template-file infra/RollcallRelay.template.json --capabilities CAPABILITY_IAM \
-	  --parameter-overrides file://build/relay/parameters.json
+	@$(STACK_TAGS) && aws cloudformation deploy --stack-name "$$(cat build/relay-stack)" --template-file infra/RollcallRelay.template.json --capabilities CAPABILITY_IAM \
+	  --parameter-overrides file://build/relay/parameters.json "$$@"
 
+# make deploy SETTINGS=rollcall.yaml (deploy/rollcall.yaml is a sample), or
 # make deploy CHANNEL=C0123456789 CLUSTERS=prod,dev SET="joinTime=4m logRetentionDays=90"
 # A blank after a comma ("prod, dev") is taken away; what stands in it is quoted
 # for the shell.
@@ -146,16 +147,20 @@ comma := ,
 space := $(subst x,,x x)
 tidy   = $(subst $(space)$(comma),$(comma),$(subst $(comma)$(space),$(comma),$(strip $1)))
 quote  = '$(subst ','\'',$1)'
-CONTEXT = $(if $(CHANNEL),-c $(call quote,slackChannel=$(strip $(CHANNEL)))) $(if $(CLUSTERS),-c $(call quote,clusters=$(call tidy,$(CLUSTERS)))) $(foreach pair,$(call tidy,$(SET)),-c $(call quote,$(pair)))$(PAGES)
-# A release says where its pages are.
-PAGES = $(if $(findstring docsUrl=,$(SET)),,$(foreach at,$(if $(PREBUILT),$(shell cat $(call quote,$(PREBUILT))/pages 2>/dev/null)), -c $(call quote,docsUrl=$(at))))
+CONTEXT = $(if $(CHANNEL),-c $(call quote,slackChannel=$(strip $(CHANNEL)))) $(if $(CLUSTERS),-c $(call quote,clusters=$(call tidy,$(CLUSTERS)))) $(foreach pair,$(call tidy,$(SET)),-c $(call quote,$(pair)))
+# The line wins over the file, which the CDK app reads itself.
+SETTINGS :=
+synth spoke-template deploy diff destroy: export ROLLCALL_SETTINGS = $(SETTINGS)
 
 # What stands on the make line: make itself takes CLUSTER=prod without a word.
 GIVEN = $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v))
 # Both look before anything is built; the first is compiled in seconds, the
 # second asks AWS whose the credentials are.
-CHECK_SETTINGS = go run ./infra/checksettings -variables "$(strip $(GIVEN))"
-CHECK_ACCOUNT  = go run ./infra/checkaccount
+FILE = $(if $(SETTINGS),-settings $(call quote,$(SETTINGS)))
+CHECK_SETTINGS = go run ./infra/checksettings $(FILE) -variables "$(strip $(GIVEN))"
+CHECK_ACCOUNT  = go run ./infra/checkaccount $(FILE)
+# The tags of the settings file, as words for the AWS CLI: "$$@".
+STACK_TAGS = tags=$$(go run ./infra/checksettings $(FILE) -no-channel -tags $(CONTEXT)) && eval "set -- $$tags"
 
 bootstrap: ## prepare the account and region for CDK, once: [AWS_PROFILE=…] [AWS_REGION=…]
 	@$(CHECK_SETTINGS) -no-channel
@@ -166,7 +171,7 @@ bootstrap: ## prepare the account and region for CDK, once: [AWS_PROFILE=…] [A
 PREBUILT :=
 deploy diff: export ROLLCALL_PREBUILT = $(if $(PREBUILT),$(abspath $(PREBUILT)))
 
-deploy: ## deploy: CHANNEL=C0123456789 [CLUSTERS=prod,dev] [SET="key=value …"] [PREBUILT=folder of a release's functions]
+deploy: ## deploy: SETTINGS=rollcall.yaml, or CHANNEL=C0123456789 [CLUSTERS=prod,dev] [SET="key=value …"] [PREBUILT=folder of a release's functions]
 	@$(CHECK_SETTINGS) $(CONTEXT)
 	@$(CHECK_PREBUILT)
 	@found=$$($(CHECK_ACCOUNT) -for deploy $(CONTEXT)) && $(MAKE) -s $(if $(PREBUILT),,build) infra/node_modules && \

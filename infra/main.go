@@ -4,7 +4,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -43,10 +46,15 @@ func main() {
 func synth() error {
 	defer quit()
 	app := awscdk.NewApp(&awscdk.AppProps{AnalyticsReporting: jsii.Bool(false)})
-	var err error
-	if given(app, relayTemplate) {
+	// The line alone says which stack it is.
+	relay, spoke := given(app, relayTemplate), given(app, settings.SpokeTemplate)
+	tags, err := fill(app, os.Getenv)
+	if err != nil {
+		return err
+	}
+	if relay {
 		NewRelayStack(app)
-	} else if given(app, settings.SpokeTemplate) {
+	} else if spoke {
 		err = NewSpokeStack(app, specs.All())
 	} else {
 		err = NewStack(app, specs.All(), packages(os.Getenv))
@@ -54,8 +62,50 @@ func synth() error {
 	if err != nil {
 		return err
 	}
+	tag(app, tags)
 	_, err = assemble(app)
 	return err
+}
+
+// settingsFile names the settings file of the make line (SETTINGS=).
+const settingsFile = "ROLLCALL_SETTINGS"
+
+// pagesFile is where a release says where its pages are (tools/dist), beside its functions.
+const pagesFile = "pages"
+
+// fill puts into the app's context what the settings file says, and the address of a release's
+// pages, where the line does not say it, and returns the tags of the stack.
+func fill(app awscdk.App, getenv func(string) string) (map[string]string, error) {
+	file, err := settings.ReadFile(getenv(settingsFile))
+	if err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	var pages string
+	if dir := getenv(prebuilt); dir != "" {
+		text, err := os.ReadFile(filepath.Join(dir, pagesFile))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("read the address of the pages: %w", err)
+		}
+		pages = strings.TrimSpace(string(text))
+	}
+	context, _ := app.Node().GetAllContext(nil).(map[string]any)
+	more, tags, wrong := settings.Line{File: file}.Below(context, pages)
+	for key, value := range more {
+		app.Node().SetContext(jsii.String(key), value)
+	}
+	return tags, errors.Join(wrong...)
+}
+
+// tag gives the app's stacks tags, which CloudFormation puts on every resource that takes
+// tags (API reference, CreateStack, Tags).
+func tag(app awscdk.App, tags map[string]string) {
+	for _, child := range *app.Node().Children() {
+		if stack, ok := child.(awscdk.Stack); ok {
+			for _, key := range slices.Sorted(maps.Keys(tags)) {
+				stack.AddStackTag(jsii.String(key), jsii.String(tags[key]))
+			}
+		}
+	}
 }
 
 // given reports whether the context has a key.

@@ -739,6 +739,40 @@ func TestPackages(t *testing.T) {
 	}
 }
 
+// The settings file is below the line, a release's pages below both; the tags are the stack's.
+func TestSettingsFile(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "rollcall.yaml")
+	for name, text := range map[string]string{file: "slackChannel: C1111111111\nclusters: [prod]\njoinTime: 4m\ntags: {cost-center: \"1234\"}\n", filepath.Join(dir, pagesFile): "https://pages.example/\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	environment := map[string]string{settingsFile: file, prebuilt: dir}
+	getenv := func(name string) string { return environment[name] }
+	app := awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(dir), Context: &map[string]any{"slackChannel": channel, "clusters": "dev"}})
+	tags, err := fill(app, getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]any{}
+	for _, key := range []string{"slackChannel", "clusters", "joinTime", "docsUrl"} {
+		got[key] = app.Node().TryGetContext(jsii.String(key))
+	}
+	if diff := cmp.Diff(map[string]any{"slackChannel": "C1111111111", "clusters": "dev", "joinTime": "4m", "docsUrl": "https://pages.example/"}, got); diff != "" {
+		t.Errorf("context (-want +got):\n%s", diff)
+	}
+	awscdk.NewStack(app, jsii.String("Any"), nil)
+	tag(app, tags)
+	if got := (*app.Synth(nil).Stacks())[0].Tags(); *(*got)["cost-center"] != "1234" {
+		t.Errorf("the stack's tags: %v", got)
+	}
+	environment[settingsFile] = filepath.Join(dir, "nosuch.yaml")
+	if _, err := fill(app, getenv); err == nil {
+		t.Error("a file that is not there was read")
+	}
+}
+
 // TestWhoMayWriteTheProofOfAPress: slack-actions alone. What a record of a press
 // says, report takes for Slack's word.
 func TestWhoMayWriteTheProofOfAPress(t *testing.T) {

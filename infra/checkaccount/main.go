@@ -2,7 +2,7 @@
 // credentials, whose they are, which of the clusters that the stack would
 // make access entries in refuse them, and whether Lambda has the concurrency that it reserves:
 //
-//	go run ./infra/checkaccount -for deploy -c slackChannel=C0123456789 [-c key=value]...
+//	go run ./infra/checkaccount -for deploy [-settings rollcall.yaml] -c slackChannel=C0123456789 [-c key=value]...
 //
 // What an operator should know goes to standard error. Standard output is for
 // the Makefile: the environment to bootstrap ("aws://123456789012/us-west-2"),
@@ -47,22 +47,26 @@ const (
 func main() {
 	var line settings.Line
 	target := flag.String("for", "deploy", "the target: bootstrap, deploy, deploy-relay, deploy-spoke, diff, destroy or redrive")
+	file := flag.String("settings", "", "the settings file")
 	flag.BoolVar(&line.NoChannel, "no-channel", false, "the target needs no channel")
 	flag.Func("c", "a setting, key=value", func(text string) error {
 		line.Context = append(line.Context, text)
 		return nil
 	})
 	flag.Parse()
-	if err := run(context.Background(), *target, line, os.Getenv, os.Stdout, os.Stderr); err != nil {
+	var err error
+	if line.File, err = settings.ReadFile(*file); err == nil {
+		err = run(context.Background(), *target, line, os.Getenv, os.Stdout, os.Stderr)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "make %s cannot start: %v\n", *target, err)
 		os.Exit(1)
 	}
 }
 
 func run(ctx context.Context, target string, line settings.Line, getenv func(string) string, out, say io.Writer) error {
-	given, wrong := line.Read()
-	chosen, err := settings.Parse(given)
-	if err := errors.Join(append(wrong, err)...); err != nil {
+	chosen, given, err := line.Parse()
+	if err != nil {
 		return err
 	}
 	quick, cancel := context.WithTimeout(ctx, identityTime)

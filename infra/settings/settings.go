@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -413,18 +414,34 @@ type Line struct {
 	Variables []string
 	// NoChannel is set where a target needs no channel (synth, destroy).
 	NoChannel bool
+	// File is the settings file; without a name there is none.
+	File File
+}
+
+// File is a settings file: package settingsfile.
+type File struct {
+	Name string
+	Text []byte
+}
+
+// ReadFile reads a settings file; no name is no file.
+func ReadFile(name string) (File, error) {
+	if name == "" {
+		return File{}, nil
+	}
+	text, err := os.ReadFile(name)
+	return File{name, text}, err
 }
 
 // placeholder is the channel of a target that needs none.
 const placeholder = "C0123456789"
 
-// Read turns the line into a CDK context, and says which words are none. As
-// with the CDK command line the last of several counts.
+// Read turns the line, and the file below it, into a CDK context, and says which words are
+// none. As with the CDK command line the last of several counts.
 func (l Line) Read() (map[string]any, []error) {
-	context := map[string]any{}
-	var wrong []error
-	if l.NoChannel {
-		context["slackChannel"] = placeholder
+	context, _, wrong := l.Below(nil, "")
+	if l.NoChannel && context[contextOf(config.Channel)] == nil {
+		context[contextOf(config.Channel)] = placeholder
 	}
 	for _, text := range l.Context {
 		key, value, ok := strings.Cut(text, "=")
@@ -440,6 +457,56 @@ func (l Line) Read() (map[string]any, []error) {
 		}
 	}
 	return context, wrong
+}
+
+// Below is what the file says beside a context, which wins over it, with the address of a
+// release's pages where neither says one; and the tags of the stack.
+func (l Line) Below(context map[string]any, pages string) (more map[string]any, tags map[string]string, wrong []error) {
+	file := settingsfile.Decode(l.File.Text)
+	for _, err := range file.Problems {
+		wrong = append(wrong, fmt.Errorf("%s, %w", l.File.Name, err))
+	}
+	more = file.Context
+	if docs := contextOf(config.DocsURL); pages != "" && more[docs] == nil {
+		more[docs] = pages
+	}
+	// What a target that needs no channel has in its place gives way to the file's.
+	maps.DeleteFunc(more, func(key string, _ any) bool { return context[key] != nil && context[key] != placeholder })
+	return more, file.Tags, wrong
+}
+
+// Parse reads the settings of the line and its file. What is wrong with one of the file's says
+// where it stands.
+func (l Line) Parse() (chosen Settings, context map[string]any, err error) {
+	context, wrong := l.Read()
+	chosen, err = Parse(context)
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return chosen, context, errors.Join(append(wrong, err)...)
+	}
+	file := settingsfile.Decode(l.File.Text)
+	for _, err := range joined.Unwrap() {
+		var p Problem
+		if errors.As(err, &p) && file.Context[p.Key] != nil && file.Context[p.Key] == context[p.Key] {
+			at := file.Positions[p.Key]
+			err = fmt.Errorf("%s, %w", l.File.Name, settingsfile.Problem{Position: at, Text: "is not valid: " + p.Err.Error()})
+		}
+		wrong = append(wrong, err)
+	}
+	return chosen, context, errors.Join(wrong...)
+}
+
+// Overridden are the settings of the file that the line sets to something else.
+func (l Line) Overridden() []string {
+	context, _ := l.Read()
+	file := settingsfile.Decode(l.File.Text)
+	var list []string
+	for _, k := range Keys() {
+		if at, ok := file.Positions[k.Name]; ok && file.Context[k.Name] != context[k.Name] {
+			list = append(list, fmt.Sprintf("%s: the line wins over %s (%s, line %d)", name(k.Name), at.Place, l.File.Name, at.Line))
+		}
+	}
+	return list
 }
 
 // notAPair is about a word of SET.
@@ -458,7 +525,7 @@ func notAPair(text string) error {
 // of ours: make itself takes any name, and CLUSTER=prod would watch all
 // clusters without a word.
 func misspelt(variable string) error {
-	known := []string{makeChannel, makeClusters, makeSet}
+	known := []string{makeChannel, makeClusters, makeSet, makeSettings}
 	meant := settingsfile.Nearest(variable, known)
 	if meant == "" || meant == variable {
 		return nil
@@ -523,6 +590,7 @@ const (
 	makeChannel  = "CHANNEL"
 	makeClusters = "CLUSTERS"
 	makeSet      = "SET"
+	makeSettings = "SETTINGS"
 )
 
 // name is what the make line calls a key.

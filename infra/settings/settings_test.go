@@ -240,6 +240,54 @@ func TestLineRefuses(t *testing.T) {
 	}
 }
 
+// What is wrong is said where it stands; what the line sets is the line's.
+func TestLineWithAFile(t *testing.T) {
+	file := File{Name: "rollcall.yaml", Text: []byte("slack:\n  channel: \"#alerts\"\nlaunches:\n  joinTime: 1s\n  giveUp: 3h\n  jionTime: 2m\n")}
+	line := Line{Context: []string{"slackChannel=C9999999999", "giveUp=1m"}, File: file}
+	_, _, err := line.Parse()
+	for _, want := range []string{
+		"rollcall.yaml, line 4, column 3: launches.joinTime is not valid: 1s is outside 1m0s to 15m0s. How long after its launch",
+		"rollcall.yaml, line 6, column 3: launches.jionTime is not a setting of Rollcall; did you mean joinTime?",
+		`giveUp: 1m0s is outside 10m0s to 24h0m0s. How long an instance that has not joined is rechecked (10m to 24h). (make … SET="giveUp=…")`,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in it", err, want)
+		}
+	}
+	if err != nil && strings.Contains(err.Error(), "#alerts") {
+		t.Errorf("the line's channel counts: %v", err)
+	}
+	if diff := cmp.Diff([]string{"CHANNEL: the line wins over slack.channel (rollcall.yaml, line 2)", "giveUp: the line wins over launches.giveUp (rollcall.yaml, line 5)"}, line.Overridden()); diff != "" {
+		t.Errorf("what the line wins over (-want +got):\n%s", diff)
+	}
+	_, _, err = Line{File: file}.Parse()
+	if want := `rollcall.yaml, line 2, column 3: slack.channel is not valid: "#alerts" is not a channel id`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q in it", err, want)
+	}
+}
+
+func TestLineAndFile(t *testing.T) {
+	file := File{Name: "rollcall.yaml", Text: []byte("slackChannel: C1111111111\nclusters: [prod]\njoinTime: 4m\ntags: {team: platform}\n")}
+	chosen, context, err := Line{NoChannel: true, Context: []string{"clusters=dev"}, File: file}.Parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]any{"slackChannel": "C1111111111", "clusters": "dev", "joinTime": "4m"}, context); diff != "" || chosen.Environment[config.JoinTime] != "4m" {
+		t.Errorf("context (-want +got):\n%s", diff)
+	}
+	// As the CDK app takes it: the line's context wins, but for the channel of a target that needs none.
+	more, tags, wrong := Line{File: file}.Below(map[string]any{"slackChannel": placeholder, "clusters": "dev", "aws:cdk:x": true}, "https://pages.example/")
+	if diff := cmp.Diff(map[string]any{"slackChannel": "C1111111111", "joinTime": "4m", "docsUrl": "https://pages.example/"}, more); diff != "" || len(wrong) > 0 || tags["team"] != "platform" {
+		t.Errorf("%v, %v, the file's (-want +got):\n%s", tags, wrong, diff)
+	}
+	if more, _, _ := (Line{}).Below(map[string]any{"docsUrl": "none"}, "https://pages.example/"); len(more) > 0 {
+		t.Errorf("an address that the line sets: %v", more)
+	}
+	if _, err := ReadFile("nosuch.yaml"); err == nil {
+		t.Error("a file that is not there")
+	}
+}
+
 func TestNearest(t *testing.T) {
 	var keys []string
 	for _, k := range Keys() {

@@ -424,10 +424,10 @@ func (s shape) scalar(n *yaml.Node) (text, wrong string) {
 			return n.Value, ""
 		case n.Value == "0" && s.zero:
 			return n.Value, ""
-		case (n.Tag != "!!str" || isSwitch(n.Value)) && s.free():
-			return "", "is read as a number, a date or true or false by YAML: put it in quotes"
-		case n.Tag != "!!str" || isSwitch(n.Value):
-			return "", "is read as a number, a date or true or false by YAML" + write
+		case notText(n) != "" && s.free():
+			return "", "is " + notText(n) + " to YAML: put it in quotes"
+		case notText(n) != "":
+			return "", "is " + notText(n) + " to YAML" + write
 		}
 	}
 	switch {
@@ -440,6 +440,21 @@ func (s shape) scalar(n *yaml.Node) (text, wrong string) {
 		return "", "is not valid" + write
 	}
 	return n.Value, ""
+}
+
+// notText is what YAML 1.1 or 1.2 takes a value without quotes for; "" for a text.
+func notText(n *yaml.Node) string {
+	switch {
+	case isSwitch(n.Value):
+		return "true or false"
+	case n.Tag == "!!int", n.Tag == "!!float":
+		return "a number"
+	case n.Tag == "!!timestamp":
+		return "a date"
+	case n.Tag != "!!str":
+		return "not a text"
+	}
+	return ""
 }
 
 // isSwitch reports whether YAML 1.1 reads a text as true or false (yaml.org/type/bool.html).

@@ -109,37 +109,37 @@ func refused() []struct {
 			"line 1, column 11: clusters is empty: write a list (each item a cluster's name, like prod or 222233334444/eu-west-1/prod), or a text in one line, without blanks around it, or take the line out",
 			"line 2, column 11: remedies is empty: write off, or a mapping (each name a cluster's name, like prod or 222233334444/eu-west-1/prod), or a text in one line, without blanks around it, or take the line out"}, false},
 		{"yes", "slackActions: yes\ndashboard: No\n", []string{
-			"line 1, column 15: slackActions is read as a number, a date or true or false by YAML: write on, or off",
-			"line 2, column 12: dashboard is read as a number, a date or true or false by YAML: write on, or off"}, false},
+			"line 1, column 15: slackActions is true or false to YAML: write on, or off",
+			"line 2, column 12: dashboard is true or false to YAML: write on, or off"}, false},
 		{"near a word", "kubernetesAccess: grup\nlogLevel: warning\ncleanup: {prod: delte}\n", []string{
 			"line 1, column 19: kubernetesAccess is not valid; did you mean group?",
 			"line 2, column 11: logLevel is not valid: write debug, or info, or warn, or error",
 			"line 3, column 17: cleanup.prod is not valid; did you mean delete?"}, false},
 		{"names that YAML 1.1 reads as something else", "clusters: [on, no, 123, 1e3, ~, 2026-11-29]\n", []string{
-			"line 1, column 12: clusters[0] is read as a number, a date or true or false by YAML: put it in quotes",
-			"line 1, column 16: clusters[1] is read as a number, a date or true or false by YAML: put it in quotes",
-			"line 1, column 20: clusters[2] is read as a number, a date or true or false by YAML: put it in quotes",
-			"line 1, column 25: clusters[3] is read as a number, a date or true or false by YAML: put it in quotes",
+			"line 1, column 12: clusters[0] is true or false to YAML: put it in quotes",
+			"line 1, column 16: clusters[1] is true or false to YAML: put it in quotes",
+			"line 1, column 20: clusters[2] is a number to YAML: put it in quotes",
+			"line 1, column 25: clusters[3] is a number to YAML: put it in quotes",
 			"line 1, column 30: clusters[4] has no value: write a cluster's name, like prod or 222233334444/eu-west-1/prod, or take the line out",
-			"line 1, column 33: clusters[5] is read as a number, a date or true or false by YAML: put it in quotes"}, false},
+			"line 1, column 33: clusters[5] is a date to YAML: put it in quotes"}, false},
 		{"names of a mapping", "cleanup: {off: delete, 12: report}\n", []string{
-			"line 1, column 11: cleanup has the name off, which is read as a number, a date or true or false by YAML: put it in quotes",
-			"line 1, column 24: cleanup has the name 12, which is read as a number, a date or true or false by YAML: put it in quotes"}, true},
+			"line 1, column 11: cleanup has the name off, which is true or false to YAML: put it in quotes",
+			"line 1, column 24: cleanup has the name 12, which is a number to YAML: put it in quotes"}, true},
 		{"an account without quotes", "spokes:\n  - {account: 012345678901, region: eu-west-1}\n", []string{
-			"line 2, column 15: spokes[0].account is read as a number, a date or true or false by YAML: put it in quotes"}, false},
-		{"an external id of digits", "externalId: 12345678\n", []string{"line 1, column 13: externalId is read as a number, a date or true or false by YAML: put it in quotes"}, false},
+			"line 2, column 15: spokes[0].account is a number to YAML: put it in quotes"}, false},
+		{"an external id of digits", "externalId: 12345678\n", []string{"line 1, column 13: externalId is a number to YAML: put it in quotes"}, false},
 		{"no duration", "joinTime: 5\ngiveUp: 2 hours\nproofTime: 1:30\nremindAfter: 1\n", []string{
-			"line 1, column 11: joinTime is read as a number, a date or true or false by YAML: write a duration like 90s, 5m or 2h",
+			"line 1, column 11: joinTime is a number to YAML: write a duration like 90s, 5m or 2h",
 			"line 2, column 9: giveUp is not valid: write a duration like 90s, 5m or 2h",
 			"line 3, column 12: proofTime is not valid: write a duration like 90s, 5m or 2h",
-			"line 4, column 14: remindAfter is read as a number, a date or true or false by YAML: write a duration like 90s, 5m or 2h, or 0"}, false},
+			"line 4, column 14: remindAfter is a number to YAML: write a duration like 90s, 5m or 2h, or 0"}, false},
 		{"numbers", "evidence: 366\ncleanupCap: 1_000\nremedyLimit: 1.5\ncleanupShare: half\nlogRetentionDays: true\n", []string{
 			"line 1, column 11: evidence is not valid: write a whole number from 1 to 365, or off",
 			"line 2, column 13: cleanupCap is not valid: write a whole number from 1 to 5000",
-			"line 3, column 14: remedyLimit is read as a number, a date or true or false by YAML: write a whole number from 1 to 20",
+			"line 3, column 14: remedyLimit is a number to YAML: write a whole number from 1 to 20",
 			"line 4, column 15: cleanupShare is not valid: write a whole number from 1 to 100",
-			"line 5, column 19: logRetentionDays is read as a number, a date or true or false by YAML: write a whole number from 1 to 3653"}, false},
-		{"an hour with a zero", "reportHour: 08\n", []string{"line 1, column 13: reportHour is read as a number, a date or true or false by YAML: write a whole number from 0 to 23, without a zero before it"}, true},
+			"line 5, column 19: logRetentionDays is true or false to YAML: write a whole number from 1 to 3653"}, false},
+		{"an hour with a zero", "reportHour: 08\n", []string{"line 1, column 13: reportHour is a number to YAML: write a whole number from 0 to 23, without a zero before it"}, true},
 		{"an octal number", "cleanupCap: 010\n", []string{"line 1, column 13: cleanupCap is not valid: write a whole number from 1 to 5000, without a zero before it"}, true},
 		{"commas in a list", "clusters: [\"prod,dev\"]\napprovers: [U1 U2]\n", []string{
 			"line 1, column 12: clusters[0] is not valid: write a cluster's name, like prod or 222233334444/eu-west-1/prod",
@@ -154,7 +154,7 @@ func refused() []struct {
 			"line 4, column 19: kubernetesAccess is a list: write group, or policy, or none"}, false},
 		{"remedies", "remedies: {prod: {add-nat-rout: approve, replace-instance: yes}, dev: [approve]}\n", []string{
 			"line 1, column 19: remedies.prod.add-nat-rout is not known here; did you mean add-nat-route?",
-			"line 1, column 60: remedies.prod.replace-instance is read as a number, a date or true or false by YAML: write off, or approve, or auto",
+			"line 1, column 60: remedies.prod.replace-instance is true or false to YAML: write off, or approve, or auto",
 			"line 1, column 71: remedies.dev is a list: write off, or approve, or auto, or a mapping of add-nat-route, replace-instance, open-endpoint-security-group, cover-zones, delete-leaked-interfaces, create-access-entry"}, false},
 		{"routes", "routes:\n  - {cluster: prod}\n  - {channel: C0, escalate: [S0]}\n  - {channel: C0, page: [U1+U2]}\n  - {channel: C0, colour: red}\n", []string{
 			"line 2, column 5: routes[0] has neither channel nor page: write one of them",
@@ -179,7 +179,7 @@ func refused() []struct {
 			"line 3, column 11: joinTime has a tag of YAML's (!!str): take it out, or put the text in quotes if it begins with an exclamation mark",
 			"line 4, column 1: has a list, a mapping or a merge key (<<) where a name is wanted: write name: value"}, true},
 		{"tags", "tags: {cost-center: 1234, application: x, \"aws:x\": z, Team: a, team: b, odd: \"a,b\"}\n", []string{
-			"line 1, column 21: tags.cost-center is read as a number, a date or true or false by YAML: put it in quotes",
+			"line 1, column 21: tags.cost-center is a number to YAML: put it in quotes",
 			"line 1, column 78: tags.odd is not valid: write a tag's value: letters, digits, blanks and _.:/=+-@"}, false},
 		{"tags of others", "tags: {application: x, \"aws:x\": z, Team: a, team: b}\n", []string{
 			"line 1, column 7: tags.application is the stack's own tag, by which its costs and access entries are found: take it out",
