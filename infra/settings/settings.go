@@ -487,7 +487,11 @@ func (l Line) Parse() (chosen Settings, context map[string]any, err error) {
 	file := settingsfile.Decode(l.File.Text)
 	for _, err := range joined.Unwrap() {
 		var p Problem
-		if errors.As(err, &p) && file.Context[p.Key] != nil && file.Context[p.Key] == context[p.Key] {
+		switch {
+		case l.File.Name == "" || !errors.As(err, &p):
+		case context[p.Key] == nil:
+			err = fmt.Errorf("%s: %s: %w", l.File.Name, settingsfile.Place(p.Key), p.Err)
+		case context[p.Key] == file.Context[p.Key]:
 			at := file.Positions[p.Key]
 			err = fmt.Errorf("%s, %w", l.File.Name, settingsfile.Problem{Position: at, Text: "is not valid: " + p.Err.Error()})
 		}

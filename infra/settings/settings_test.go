@@ -266,6 +266,14 @@ func TestLineWithAFile(t *testing.T) {
 	}
 }
 
+// What is missing is missing in the file.
+func TestAFileWithoutAChannel(t *testing.T) {
+	_, _, err := Line{File: File{Name: "rollcall.yaml", Text: []byte("clusters: all\n")}}.Parse()
+	if want := "rollcall.yaml: slack.channel: is not set. Id of the Slack channel"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
 func TestLineAndFile(t *testing.T) {
 	file := File{Name: "rollcall.yaml", Text: []byte("slackChannel: C1111111111\nclusters: [prod]\njoinTime: 4m\ntags: {team: platform}\n")}
 	chosen, context, err := Line{NoChannel: true, Context: []string{"clusters=dev"}, File: file}.Parse()

@@ -197,7 +197,7 @@ func (d *decoder) unknown(p entry, section string, known []string) {
 		d.refuse(p.key, place, "is not a setting of Rollcall; did you mean %s?", r.nested())
 		return
 	}
-	where := "at the top are sections and keys: " + strings.Join(append(sections(), stackTags), ", ") + " (docs/settings.md)"
+	where := "at the top are " + strings.Join(append(sections(), "clusters", stackTags), ", ") + " (docs/settings.md)"
 	if section != "" {
 		where = section + " has " + strings.Join(known, ", ")
 	}

@@ -97,7 +97,7 @@ func refused() []struct {
 		{"near one of another section", "slack: {jionTime: 4m}\n", []string{
 			"line 1, column 9: slack.jionTime is not a setting of Rollcall; did you mean launches: {joinTime: …}?"}, false},
 		{"like nothing", "colour: red\nslack: {colour: red}\n", []string{
-			"line 1, column 1: colour is not a setting of Rollcall; at the top are sections and keys: slack, kubernetes, launches, incidents, notifications, ownership, remediation, subnets, accounts, stack, tags (docs/settings.md)",
+			"line 1, column 1: colour is not a setting of Rollcall; at the top are slack, kubernetes, launches, incidents, notifications, ownership, remediation, subnets, accounts, stack, clusters, tags (docs/settings.md)",
 			"line 2, column 9: slack.colour is not a setting of Rollcall; slack has channel, secretArn, buttons, signingSecretArn, secretKmsKeyArn, approvers, responders, apiUrl"}, false},
 		{"a place with a dot", "slack.channel: C0\n", []string{"line 1, column 1: slack.channel is not a setting of Rollcall; did you mean slackChannel?"}, false},
 		{"a section of one value", "slack: C0123456789\n", []string{"line 1, column 8: slack is a section: write its settings below it, indented (channel, secretArn, buttons, signingSecretArn, secretKmsKeyArn, approvers, responders, apiUrl)"}, false},

@@ -112,7 +112,7 @@ func filled(command string) string {
 				"remedies=222233334444/eu-west-1/prod/add-nat-route=approve remedyVpcs=vpc-0123456789abcdef0 cleanup=222233334444/eu-west-1/prod=dry-run").Replace(command)
 		}
 		command = strings.NewReplacer("vpcSubnetIds=subnet-…,subnet-…", "vpcSubnetIds=subnet-0123456789abcdef0,subnet-0123456789abcdef1",
-			"vpcSecurityGroupIds=sg-…", "vpcSecurityGroupIds=sg-0123456789abcdef0", " … ", " ").Replace(command)
+			"vpcSecurityGroupIds=sg-…", "vpcSecurityGroupIds=sg-0123456789abcdef0", "SETTINGS=rollcall.yaml", "SETTINGS=deploy/rollcall.yaml", " … ", " ").Replace(command)
 	}
 	return command
 }
@@ -178,6 +178,11 @@ func TestCommandsOfWrongMakeLines(t *testing.T) {
 		`make deploy CHANNEL=C0123456789 CLUSTERS="a b"`:                                   `CLUSTERS: "a b" is not a cluster name. Clusters to watch: "all" in this region, or names separated by commas. A spoke's cluster is named with its account and region (222233334444/eu-west-1/prod), here and in other settings. If none of a spoke's clusters is named, all of them are watched. (make … CLUSTERS=prod,dev)`,
 		`make deploy CHANNEL=C0123456789 SET="cleanup=a=delete, b=dry-run remedyLimit=99"`: `remedyLimit: "99" is not a number from 1 to 20.`,
 		`make deploy CHANNEL=C0123456789 CLUSTER=prod`:                                     "CLUSTER: is not a variable of this Makefile; did you mean CLUSTERS?",
+		`make deploy SETTINGS=deploy/rollcall.yaml`:                                        noCredentials,
+		`make deploy SETTING=deploy/rollcall.yaml`:                                         "SETTING: is not a variable of this Makefile; did you mean SETTINGS?",
+		`make diff SETTINGS=rollcall.yml`:                                                  "open rollcall.yml: no such file or directory",
+		`make deploy SETTINGS=deploy/clusterrole.yaml`:                                     "deploy/clusterrole.yaml, line ",
+		`make deploy SETTINGS=deploy/rollcall.yaml CHANNEL=C9 SET=joinTime=4h`:             `joinTime: 4h0m0s is outside 1m0s to 15m0s.`,
 		`make synth SET=jointime=4m`:                                                       "did you mean joinTime?",
 		`make destroy SET=stackname=Other`:                                                 "did you mean stackName?",
 		`make deploy CHANNEL="C0; touch built"`:                                            `CHANNEL: "C0; touch built" is not a channel id`,
