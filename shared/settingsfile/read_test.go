@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -332,34 +333,30 @@ func allKeys() []Key {
 	return list
 }
 
-func compiled(t testing.TB) *jsonschema.Schema {
-	t.Helper()
+// compiled is the schema, compiled once.
+var compiled = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	text, err := Schema(allKeys())
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource("settings.json", document); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	schema, err := c.Compile("settings.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return schema
-}
+	return c.Compile("settings.json")
+})
 
 // validate holds a file against the schema, as an editor does.
 func validate(t testing.TB, file string) error {
 	t.Helper()
-	return validateWith(compiled(t), file)
-}
-
-func validateWith(schema *jsonschema.Schema, file string) error {
+	schema, err := compiled()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(file), &document); err != nil {
 		return err
@@ -423,7 +420,6 @@ func FuzzDecode(f *testing.F) {
 		f.Add(r.key + ": " + r.example)
 	}
 	f.Add("slack:\n  channel: C0123456789\ntags: {a: b}\n")
-	schema := compiled(f)
 	f.Fuzz(func(t *testing.T, file string) {
 		got := Decode([]byte(file))
 		lines := strings.Count(file, "\n") + strings.Count(file, "\r") + 1
@@ -441,7 +437,7 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("%q: %s is %v", file, key, value)
 			}
 		}
-		if err := validateWith(schema, file); err != nil {
+		if err := validate(t, file); err != nil {
 			t.Errorf("%q: Read accepts it and the schema does not: %v", file, err)
 		}
 	})

@@ -30,9 +30,13 @@ type row struct {
 // on every resource that takes tags.
 const stackTags = "tags"
 
-// tags has the form of IAM's, the strictest of those that the stack makes (API reference, Tag).
+// tagText are the characters of a tag: letters and digits of any language, blanks and
+// _.:/=+-@ (IAM API reference, Tag: the strictest of those that the stack makes). What is not
+// allowed of ASCII is excluded: Unicode classes are not known to every reader of the schema.
+const tagText = `[^\x00-\x1f!-*,;<>?\[-^\x60{-\x7f]`
+
 func tags() shape {
-	name, text := item(`[\p{L}\p{Z}\p{N}_.:/=+\-@]{1,128}`, "a tag's name"), item(`[\p{L}\p{Z}\p{N}_.:/=+\-@]{1,256}`, "a tag's value: letters, digits, blanks and _.:/=+-@")
+	name, text := item(tagText+`{1,128}`, "a tag's name"), item(tagText+`{1,256}`, "a tag's value: letters, digits, blanks and _.:/=+-@")
 	return shape{name: &name, value: &text, part: true}
 }
 
