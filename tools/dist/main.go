@@ -141,6 +141,9 @@ func release(o options) error {
 		if err := writeManifests(o.out, o.repository, version, archives); err != nil {
 			return err
 		}
+		if err := writeSource(o.out, o.repository, version, at); err != nil {
+			return err
+		}
 	}
 	if err := os.RemoveAll(work); err != nil {
 		return err
