@@ -191,7 +191,7 @@ destroy: ## remove the stack (the table and the secret stay)
 redrive: ## show what the dead-letter queues hold; MOVE=1 moves it back [PREFIX=rollcall]
 	@$(CHECK_ACCOUNT) -for redrive -no-channel && go run ./infra/redrive -prefix "$(or $(PREFIX),rollcall)" $(if $(MOVE),-move)
 
-lint: ## gofmt, go vet, staticcheck
+lint: ## gofmt, go vet, staticcheck, actionlint
 	@found=$$(git ls-files -z --cached --others --exclude-standard '*.go' | xargs -0 ls 2>/dev/null | xargs gofmt -l); test -z "$$found" || { echo "not gofmt-clean:"; echo "$$found"; exit 1; }
 	go vet $(PACKAGES) ./infra/...
 	go vet -tags cli ./tools/clitest ./command/capture/take ./command && go vet -tags referee ./tools/referee
@@ -199,6 +199,7 @@ lint: ## gofmt, go vet, staticcheck
 	go vet -tags chromium ./tools/browser ./stage/fakeslack/press ./tools/site
 	go vet -tags upgrade ./stage && go vet -tags organization ./tools/bench/organization
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PACKAGES) ./infra/...
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 docs/site/node_modules: docs/site/package-lock.json
 	cd docs/site && npm ci --no-audit --no-fund --silent
