@@ -156,6 +156,7 @@ func pagesOf(root string, p page.Checks, exampleOf func(i int) (string, error)) 
 		"checks/README.md": p.Index(),
 		"permissions.md":   rights,
 		"command.md":       page.Command(commands()),
+		"compatibility.md": page.Compatibility(tagged(), page.Release{Name: "next release", Spoke: specs.SpokeDigest(specs.All()), Relay: specs.RelayDigest(), Samples: "1"}),
 	}
 	for i, c := range p.List {
 		text, err := exampleOf(i)
@@ -188,6 +189,10 @@ func pagesOf(root string, p page.Checks, exampleOf func(i int) (string, error)) 
 	pages["alarms.md"], err = page.Alarms(template)
 	return pages, err
 }
+
+// tagged are the releases, the oldest first. Who tags one adds what the page says of the next
+// release, under its tag, and begins the next samples.
+func tagged() []page.Release { return nil }
 
 // commands are the command line, with what only rollcall-stage has.
 func commands() *cobra.Command { return program.Root("rollcall") }

@@ -48,6 +48,7 @@ const main = [
       page("/security"),
       page("/bill", "Cost"),
       page("/release"),
+      page("/compatibility"),
     ],
   },
   {

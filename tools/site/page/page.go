@@ -840,3 +840,27 @@ var marks = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\\", "\
 
 // Escape is text that Markdown and HTML leave as it is.
 func Escape(text string) string { return marks.Replace(text) }
+
+// Release is a release with what its parts are compared by.
+type Release struct {
+	Name         string
+	Spoke, Relay string // digests of what they do
+	Samples      string // the folder below stage/release/testdata of what it stores
+}
+
+// Compatibility writes which hub works with which spoke, relay and stored data: of the releases
+// that were tagged, and of the next one.
+func Compatibility(tagged []Release, next Release) string {
+	var b strings.Builder
+	b.WriteString(generated + "# Which releases work together\n\n")
+	b.WriteString("Hub, spokes and relays are deployed apart, and may be of different releases for a while. Upgrade the hub first. Where a row has the same value as the row of your hub, that part does the same and needs no new deployment; `rollcall doctor` compares them, and prints the command for each part that differs.\n\n")
+	b.WriteString("| hub | spoke (tag `RollcallSpoke` of its role reader) | relay (tag `RollcallRelay` of its function) | stored records and queued messages |\n|---|---|---|---|\n")
+	for _, r := range append(slices.Clone(tagged), next) {
+		fmt.Fprintf(&b, "| %s | `%s` | `%s` | [%s](../stage/release/testdata/%[4]s) |\n", r.Name, r.Spoke, r.Relay, r.Samples)
+	}
+	b.WriteString("\nWith a part of another value:\n\n")
+	b.WriteString("- **A spoke.** The hub watches it as before. What its role does not allow yet is *unknown*, and is posted once with the missing permission; events that it does not forward yet are found by the next sweep, within five minutes.\n")
+	b.WriteString("- **A relay.** It forwards what it knows. A list that it refuses is *unknown* and is posted once, with the command that deploys the relay again.\n")
+	b.WriteString("- **Stored data.** A hub reads what every release before it has stored, and keeps what a newer one has added: the tests play an upgrade from each sample, and back ([a new release, and back again](deploy.md#a-new-release-and-back-again)).\n")
+	return b.String()
+}

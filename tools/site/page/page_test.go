@@ -211,3 +211,12 @@ func TestMarkdownRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestCompatibility(t *testing.T) {
+	got := Compatibility([]Release{{"v0.1.0", "aa", "bb", "1"}}, Release{"next release", "cc", "bb", "2"})
+	for _, row := range []string{"| v0.1.0 | `aa` | `bb` | [1](../stage/release/testdata/1) |\n", "| next release | `cc` | `bb` | [2](../stage/release/testdata/2) |\n"} {
+		if !strings.Contains(got, row) {
+			t.Errorf("no row %q in\n%s", row, got)
+		}
+	}
+}
