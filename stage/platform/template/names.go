@@ -22,6 +22,8 @@ func (r *resolver) ref(id string, p place) (any, error) {
 		return "amazonaws.com", nil
 	case "AWS::StackName":
 		return r.o.StackName, nil
+	case "AWS::NoValue":
+		return none{}, nil
 	case "AWS::StackId":
 		return r.arn("cloudformation", "stack/"+r.o.StackName+"/00000000-0000-4000-8000-000000000000"), nil
 	}
@@ -576,6 +578,7 @@ type resolver struct {
 	doc        *document
 	o          Options
 	parameters map[string]any
+	conditions map[string]bool
 	// busy holds the resource names under evaluation, so that
 	// a circle ends in an error.
 	busy map[string]bool
@@ -596,28 +599,12 @@ func (p place) refuse(format string, args ...any) error {
 }
 
 func newResolver(doc *document, o Options) (*resolver, error) {
-	r := &resolver{doc: doc, o: o, parameters: map[string]any{}, busy: map[string]bool{}}
-	for name := range o.Parameters {
-		if _, ok := doc.Parameters[name]; !ok {
-			return nil, place{name, "Parameters"}.refuse("a value is given for a parameter that the template does not have")
-		}
+	r := &resolver{doc: doc, o: o, parameters: map[string]any{}, conditions: map[string]bool{}, busy: map[string]bool{}}
+	if err := r.take(); err != nil {
+		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(doc.Parameters)) {
-		p := doc.Parameters[name]
-		var value any = p.Default
-		if s, ok := o.Parameters[name]; ok {
-			value = s
-		}
-		if s, ok := value.(string); ok && (strings.HasPrefix(p.Type, "List<") || p.Type == "CommaDelimitedList") {
-			var list []any
-			for _, item := range strings.Split(s, ",") {
-				list = append(list, strings.TrimSpace(item))
-			}
-			value = list
-		}
-		if value != nil {
-			r.parameters[name] = value
-		}
+	if err := r.choose(); err != nil {
+		return nil, err
 	}
 	return r, nil
 }
@@ -686,7 +673,9 @@ func (r *resolver) value(v any, p place) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			out[k] = inner
+			if inner != any(none{}) {
+				out[k] = inner
+			}
 		}
 		return out, nil
 	case []any:
@@ -696,7 +685,9 @@ func (r *resolver) value(v any, p place) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, inner)
+			if inner != any(none{}) {
+				out = append(out, inner)
+			}
 		}
 		return out, nil
 	case string:

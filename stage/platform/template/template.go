@@ -54,29 +54,14 @@ func (e *Error) Error() string {
 // Parse reads a template in JSON. Its errors are *Error, joined if there are
 // several.
 func Parse(source []byte, o Options) (*Template, error) {
-	if o.AccountID == "" {
-		o.AccountID = "123456789012"
-	}
-	if o.Region == "" {
-		o.Region = "us-west-2"
-	}
-	if o.StackName == "" {
-		o.StackName = "Rollcall"
-	}
-	if o.QueueURL == "" {
-		o.QueueURL = "https://sqs." + o.Region + ".amazonaws.com"
-	}
-	doc, err := readDocument(source)
-	if err != nil {
-		return nil, &Error{Reason: err.Error()}
-	}
-	r, err := newResolver(doc, o)
+	r, err := open(source, o)
 	if err != nil {
 		return nil, err
 	}
+	o = r.o
 	t := &Template{AccountID: o.AccountID, Region: o.Region, StackName: o.StackName, Outputs: map[string]string{}}
 	var errs []error
-	for _, id := range slices.Sorted(maps.Keys(doc.Resources)) {
+	for _, id := range slices.Sorted(maps.Keys(r.doc.Resources)) {
 		properties, err := r.properties(id)
 		if err != nil {
 			errs = append(errs, err)
@@ -98,6 +83,28 @@ func Parse(source []byte, o Options) (*Template, error) {
 		return nil, errors.Join(errs...)
 	}
 	return t, t.checkReferences()
+}
+
+// open reads a template and the values of its parameters, and leaves out what its conditions
+// do.
+func open(source []byte, o Options) (*resolver, error) {
+	if o.AccountID == "" {
+		o.AccountID = "123456789012"
+	}
+	if o.Region == "" {
+		o.Region = "us-west-2"
+	}
+	if o.StackName == "" {
+		o.StackName = "Rollcall"
+	}
+	if o.QueueURL == "" {
+		o.QueueURL = "https://sqs." + o.Region + ".amazonaws.com"
+	}
+	doc, err := readDocument(source)
+	if err != nil {
+		return nil, &Error{Reason: err.Error()}
+	}
+	return newResolver(doc, o)
 }
 
 // Function returns the function with that name or ARN.
@@ -205,14 +212,17 @@ type inert = json.RawMessage
 type document struct {
 	Parameters map[string]parameter
 	Resources  map[string]resource
-	Outputs    map[string]struct{ Value any }
-	// Mappings, Conditions and Transform are refused: the templates have none.
-	Mappings, Conditions, Transform any
+	Outputs    map[string]output
+	Mappings   map[string]map[string]map[string]any
+	Conditions map[string]any
+	Rules      map[string]rule
+	// Transform is refused: the templates have none.
+	Transform any
 }
 
-type parameter struct {
-	Type    string
-	Default any
+type output struct {
+	Value     any
+	Condition string
 }
 
 type resource struct {
@@ -220,6 +230,9 @@ type resource struct {
 	Properties map[string]any
 	DependsOn  any
 	Metadata   map[string]any
+	Condition  string
+
+	DeletionPolicy, UpdateReplacePolicy string
 }
 
 func readDocument(source []byte) (*document, error) {
@@ -232,8 +245,8 @@ func readDocument(source []byte) (*document, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("more than one JSON value")
 	}
-	if doc.Mappings != nil || doc.Conditions != nil || doc.Transform != nil {
-		return nil, errors.New("mappings, conditions and transforms are not understood")
+	if doc.Transform != nil {
+		return nil, errors.New("transforms are not understood")
 	}
 	if len(doc.Resources) == 0 {
 		return nil, errors.New("no resources")
@@ -319,6 +332,14 @@ func (r *resolver) call(name string, arg any, p place) (any, error) {
 		return r.sub(arg, p)
 	case "Fn::Join":
 		return r.joined(arg, p)
+	case "Fn::If":
+		return r.ifElse(arg, p)
+	case "Fn::Split":
+		return r.split(arg, p)
+	case "Fn::Select":
+		return r.selected(arg, p)
+	case "Fn::FindInMap":
+		return r.inMap(arg, p)
 	default:
 		return nil, p.refuse("intrinsic function %q is not understood", name)
 	}

@@ -246,7 +246,7 @@ func TestRefuses(t *testing.T) {
 		{"a FIFO target", `"Id": "T", "Arn": {"Fn::GetAtt": ["Delay", "Arn"]}`, `"Id": "T", "Arn": {"Fn::GetAtt": ["Results", "Arn"]}`, "OnBus", "Properties.Targets.Arn", "needs a message group"},
 		{"an input of a target", `"Id": "T", "Arn": {"Fn::GetAtt": ["Delay", "Arn"]}`, `"Id": "T", "Input": "{}"`, "OnBus", "Properties", "Input"},
 		{"a type that would give rights", `"AWS::SecretsManager::Secret"`, `"AWS::IAM::Policy"`, "Token", "Type", "not understood"},
-		{"conditions", `"Resources": {`, `"Conditions": {}, "Resources": {`, "", "", "mappings, conditions and transforms are not understood"},
+		{"transforms", `"Resources": {`, `"Transform": "AWS::LanguageExtensions", "Resources": {`, "", "", "transforms are not understood"},
 		{"target that the stage cannot reach", `"Id": "T", "Arn": {"Fn::GetAtt": ["Delay", "Arn"]}`, `"Id": "T", "Arn": "arn:aws:sns:us-west-2:1:t"`, "OnBus", "Properties.Targets.Arn", "cannot deliver"},
 		{"bus elsewhere", `"EventBusName": {"Ref": "Bus"}`, `"EventBusName": "other"`, "OnBus", "Properties.EventBusName", `bus "other"`},
 		{"unknown part of a statement", `"Effect": "Allow", "Action": "ec2:Describe*"`, `"Effekt": "Allow", "Action": "ec2:Describe*"`, "WatchRole", "Properties", "Effekt"},
@@ -352,5 +352,85 @@ func TestTheCommittedTemplateHasOneAddress(t *testing.T) {
 	}
 	if len(got.URLs) != 1 || got.URLs[0].FunctionName != "rollcall-slack-actions" || got.Outputs["SlackInteractivityUrl"] != got.URLs[0].Address {
 		t.Errorf("addresses are %+v", got.URLs)
+	}
+}
+
+// chooses is a template with one of all that several deployments differ by.
+const chooses = `{"Parameters":{
+	"Names":{"Type":"String","Default":"","AllowedPattern":"^([a-z]+(,[a-z]+)*|)$","MaxLength":20},
+	"Days":{"Type":"Number","Default":3,"MinValue":1,"MaxValue":9},
+	"On":{"Type":"String","Default":"off","AllowedValues":["on","off"]}},
+	"Mappings":{"Times":{"on":{"Seconds":"60"},"off":{"Seconds":"0"}}},
+	"Rules":{"Named":{"RuleCondition":{"Fn::Equals":[{"Ref":"On"},"on"]},"Assertions":[{"Assert":{"Fn::Not":[{"Fn::Equals":[{"Ref":"Names"},""]}]},"AssertDescription":"on needs Names"}]}},
+	"Conditions":{
+		"HasNames":{"Fn::Not":[{"Fn::Equals":[{"Ref":"Names"},""]}]},
+		"Two":{"Fn::Not":[{"Fn::Equals":[{"Fn::Select":["1",{"Fn::Split":[",",{"Fn::Join":["",[{"Ref":"Names"},",-,-"]]}]}]},"-"]}]},
+		"Both":{"Fn::And":[{"Condition":"HasNames"},{"Fn::Equals":[{"Ref":"On"},"on"]}]}},
+	"Resources":{
+		"Q":{"Type":"AWS::SQS::Queue","Properties":{"DelaySeconds":{"Fn::FindInMap":["Times",{"Ref":"On"},"Seconds"]},"QueueName":{"Fn::If":["HasNames","named",{"Ref":"AWS::NoValue"}]}}},
+		"B":{"Type":"AWS::SQS::Queue","Condition":"Both"},
+		"A":{"Type":"AWS::CloudWatch::Alarm","Properties":{"AlarmActions":[{"Fn::Select":["0",{"Fn::Split":[",",{"Ref":"Names"}]}]},{"Fn::If":["Two",{"Fn::Select":["1",{"Fn::Split":[",",{"Ref":"Names"}]}]},{"Ref":"AWS::NoValue"}]}]}}},
+	"Outputs":{"B":{"Condition":"Both","Value":{"Ref":"B"}}}}`
+
+func TestChooses(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		parameters map[string]string
+		queues     []string
+		actions    []string
+		outputs    int
+		wrong      string
+	}{
+		{name: "defaults", queues: []string{"Rollcall-Q"}, actions: []string{""}},
+		{name: "one name", parameters: map[string]string{"Names": "a"}, queues: []string{"named"}, actions: []string{"a"}},
+		{name: "two, and on", parameters: map[string]string{"Names": "a,b", "On": "on"}, queues: []string{"Rollcall-B", "named"}, actions: []string{"a", "b"}, outputs: 1},
+		{name: "a rule", parameters: map[string]string{"On": "on"}, wrong: "on needs Names"},
+		{name: "no allowed value", parameters: map[string]string{"On": "yes"}, wrong: "not one of the allowed values"},
+		{name: "a pattern", parameters: map[string]string{"Names": "a,B"}, wrong: "does not match"},
+		{name: "too long", parameters: map[string]string{"Names": "aaaaaaaaaaaaaaaaaaaaa"}, wrong: "21 characters"},
+		{name: "too large", parameters: map[string]string{"Days": "10"}, wrong: "too large"},
+		{name: "no number", parameters: map[string]string{"Days": "x"}, wrong: "no number"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := template.Parse([]byte(chooses), template.Options{Parameters: test.parameters})
+			if test.wrong != "" { // refused
+				if err == nil || !strings.Contains(err.Error(), test.wrong) {
+					t.Fatalf("%v, want %q", err, test.wrong)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var queues []string
+			for _, q := range got.Queues {
+				queues = append(queues, q.Name)
+			}
+			if diff := cmp.Diff(test.queues, queues); diff != "" {
+				t.Errorf("queues (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.actions, got.Alarms[0].Actions); diff != "" || len(got.Outputs) != test.outputs {
+				t.Errorf("actions (-want +got):\n%s\noutputs %v", diff, got.Outputs)
+			}
+		})
+	}
+}
+
+// What refers to a resource that a condition leaves out is an error, as in CloudFormation.
+func TestChoosesRefuses(t *testing.T) {
+	for _, test := range []struct{ old, new, says string }{
+		{`"Outputs":{"B":{"Condition":"Both",`, `"Outputs":{"B":{`, `"B" is no resource`},
+		{`"Condition":"Both"}`, `"Condition":"Bath"}`, `"Bath" is no condition`},
+		{`[{"Condition":"HasNames"},`, `[{"Condition":"Both"},`, "refers to itself"},
+		{`{"Fn::Select":["1",{"Fn::Split":[",",{"Fn::Join":["",[{"Ref":"Names"},",-,-"]]}]}]},"-"]`, `{"Fn::Select":["9",{"Fn::Split":[",","a"]}]},"-"]`, "there is no item 9 of 1"},
+		{`["Times",{"Ref":"On"},"Seconds"]`, `["Times",{"Ref":"On"},"Minutes"]`, "the mappings have no Times off Minutes"},
+	} {
+		source := strings.Replace(chooses, test.old, test.new, 1)
+		if source == chooses {
+			t.Fatalf("nothing is %s", test.old)
+		}
+		if _, err := template.Parse([]byte(source), template.Options{}); err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v, want %q", test.new, err, test.says)
+		}
 	}
 }
