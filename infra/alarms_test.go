@@ -44,8 +44,8 @@ func metricsOf(a resource) map[string]string {
 	return all
 }
 
-// part is an element of our expressions: FILL(m1,0) or FILL(m1,0)/600.
-var part = regexp.MustCompile(`^FILL\((m\d+),0\)(?:/(\d+))?$`)
+// part is an element of our expressions: FILL(mResults,0) or FILL(mResults,0)/600.
+var part = regexp.MustCompile(`^FILL\((m\w+),0\)(?:/(\d+))?$`)
 
 // cloudWatch is what its documentation leaves open, or says that may be.
 type cloudWatch struct {

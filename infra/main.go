@@ -295,7 +295,7 @@ func countCrashes(scope constructs.Construct, logs awslogs.LogGroup, chosen sett
 type alarm struct {
 	id          string
 	description string
-	// figures are one metric, or several with an expression of m1, m2, ….
+	// figures are one metric, or several with an expression of their ids.
 	figures    []figure
 	expression string
 	threshold  float64
@@ -308,6 +308,10 @@ type alarm struct {
 }
 
 type figure struct {
+	// id is what an expression calls it; "" where there is none. It is the queue's own name:
+	// with a number, one queue more or less would change those of all others.
+	id string
+
 	namespace, metric, statistic string
 	dimension                    string // "" for none
 	value                        *string
@@ -341,10 +345,14 @@ func (a alarms) watch(r resources, functions []function) {
 
 // deadLetters rings on anything that was put aside.
 func (a alarms) deadLetters(failed awssqs.Queue, functions []function) {
-	queues := []awssqs.Queue{failed}
+	type named struct {
+		name spec.Resource
+		dead awssqs.Queue
+	}
+	queues := []named{{"failed", failed}}
 	for _, f := range functions {
 		if f.queue != nil && f.queue.dead != failed {
-			queues = append(queues, f.queue.dead)
+			queues = append(queues, named{f.queue.spec.Resource, f.queue.dead})
 		}
 	}
 	n := 0
@@ -352,8 +360,9 @@ func (a alarms) deadLetters(failed awssqs.Queue, functions []function) {
 		var figures []figure
 		var parts []string
 		for _, q := range list {
-			figures = append(figures, queueFigure(q, "ApproximateNumberOfMessagesVisible"))
-			parts = append(parts, fmt.Sprintf("FILL(m%d,0)", len(figures)))
+			f := queueFigure(q.name, q.dead, "ApproximateNumberOfMessagesVisible")
+			figures = append(figures, f)
+			parts = append(parts, fmt.Sprintf("FILL(%s,0)", f.id))
 		}
 		id := "DeadLetters"
 		if n++; n > 1 {
@@ -384,8 +393,9 @@ func (a alarms) late(functions []function) {
 		if f.queue == nil || !onTime(f.queue.spec.Resource) {
 			continue
 		}
-		figures = append(figures, queueFigure(f.queue.main, "ApproximateAgeOfOldestMessage"))
-		parts = append(parts, fmt.Sprintf("FILL(m%d,0)/%.0f", len(figures), slowQueue.Seconds()))
+		age := queueFigure(f.queue.spec.Resource, f.queue.main, "ApproximateAgeOfOldestMessage")
+		figures = append(figures, age)
+		parts = append(parts, fmt.Sprintf("FILL(%s,0)/%.0f", age.id, slowQueue.Seconds()))
 		names = append(names, string(f.queue.spec.Resource))
 	}
 	a.add(alarm{
@@ -406,13 +416,15 @@ func (a alarms) silent(f function) {
 		id: "Silent",
 		description: fmt.Sprintf("%[1]s-%[2]s has not run for %[3]s; it is scheduled every five minutes. Meanwhile: %[4]s "+
 			"Do: check whether its schedule is enabled (EventBridge, Rules), then Invocations and Throttles of %[1]s-%[2]s (Lambda), and its log.", a.prefix, f.spec.Name, span(missedTicks*alarmPeriod), f.spec.FailureImpact),
-		figures:   []figure{{"AWS/Lambda", "Invocations", "Sum", "FunctionName", f.lambda.FunctionName()}},
+		figures:   []figure{{"", "AWS/Lambda", "Invocations", "Sum", "FunctionName", f.lambda.FunctionName()}},
 		threshold: 0, datapoints: missedTicks, periods: missedTicks, whenSilent: true,
 	})
 }
 
-func queueFigure(q awssqs.Queue, metric string) figure {
-	return figure{"AWS/SQS", metric, "Maximum", "QueueName", q.QueueName()}
+// queueFigure is a metric of a queue. An id begins with a small letter and has letters,
+// digits and low lines (CloudWatch API reference, MetricDataQuery, Id).
+func queueFigure(name spec.Resource, q awssqs.Queue, metric string) figure {
+	return figure{"m" + camel(string(name)), "AWS/SQS", metric, "Maximum", "QueueName", q.QueueName()}
 }
 
 func (f figure) dimensions() []any {
@@ -449,9 +461,9 @@ func (a alarms) add(it alarm) {
 		}
 	} else {
 		queries := []any{&awscloudwatch.CfnAlarm_MetricDataQueryProperty{Id: jsii.String("e1"), Expression: jsii.String(it.expression), ReturnData: jsii.Bool(true)}}
-		for i, f := range it.figures {
+		for _, f := range it.figures {
 			queries = append(queries, &awscloudwatch.CfnAlarm_MetricDataQueryProperty{
-				Id: jsii.String(fmt.Sprint("m", i+1)), ReturnData: jsii.Bool(false),
+				Id: jsii.String(f.id), ReturnData: jsii.Bool(false),
 				MetricStat: &awscloudwatch.CfnAlarm_MetricStatProperty{
 					Metric: &awscloudwatch.CfnAlarm_MetricProperty{Namespace: jsii.String(f.namespace), MetricName: jsii.String(f.metric), Dimensions: f.dimensions()},
 					Period: period, Stat: jsii.String(f.statistic),

@@ -393,7 +393,7 @@ func TestChooses(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := template.Parse([]byte(chooses), template.Options{Parameters: test.parameters})
-			if test.wrong != "" { // refused
+			if test.wrong != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wrong) {
 					t.Fatalf("%v, want %q", err, test.wrong)
 				}
