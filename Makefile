@@ -54,7 +54,7 @@ LONGEST := ./infra/... ./stage
 ZSH := command -v zsh >/dev/null || echo "zsh IS NOT INSTALLED: the commands that the stack prints are tried in bash alone"
 
 # Packages of tests that use tools/testfull, or kill a function at each write.
-FULL = $(sort $(shell grep -rlE --include=*_test.go '"rollcall/tools/testfull"|stagetest\.KilledAtEachWrite' cmd shared functions command stage tools | xargs -n 1 dirname | sed 's,^,./,'))
+FULL = $(sort $(shell grep -rlE --include=*_test.go '"rollcall/tools/testfull"|stagetest\.KilledAtEachWrite' cmd shared functions command stage tools infra | xargs -n 1 dirname | sed 's,^,./,'))
 
 test-full: ## run the tests that play many histories, months, worlds and kills at their full number
 	@go build $(PACKAGES)
@@ -95,6 +95,9 @@ synth: ## synthesise the CloudFormation template (no AWS account needed): [SETTI
 	@$(MAKE) -s build infra/node_modules
 	$(CDK) synth --quiet -c slackChannel=C0123456789 $(if $(findstring slackActions=,$(SET))$(SETTINGS),,-c slackActions=on) $(if $(findstring targets=,$(SET))$(SETTINGS),,-c targets=$(EVERY_TARGET)) $(CONTEXT)
 	@if [ -z "$(SET)$(SETTINGS)" ]; then go run ./infra/normalise -in cdk.out/Rollcall.template.json -out $(TEMPLATE); fi
+
+standard-template: ## write the standard template, whose parameters are the settings: infra/RollcallStandard.template.json (no AWS account needed)
+	CDK_VALIDATION=false go run ./infra -standard infra/RollcallStandard.template.json
 
 # A spoke's template: infra/RollcallSpoke.template.json for every spoke in which nothing is
 # changed, build/RollcallSpoke.template.json for one with what its clusters opted in to.

@@ -5,10 +5,12 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,8 +38,14 @@ import (
 )
 
 func main() {
+	file := flag.String("standard", "", "write the standard template here, and no other")
+	flag.Parse()
 	stderr := os.Stderr
-	if err := synth(); err != nil {
+	write := synth
+	if *file != "" {
+		write = func() error { return writeStandard(*file) }
+	}
+	if err := write(); err != nil {
 		fmt.Fprintf(stderr, "Rollcall cannot be synthesised:\n%v\n", err)
 		os.Exit(1)
 	}

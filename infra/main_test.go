@@ -263,7 +263,7 @@ func arnOf(t *testing.T, tpl template, value any) string {
 // TestBusIsGuarded: only the functions that are granted it put events on Rollcall's bus; a
 // test message is the one exception.
 func TestBusIsGuarded(t *testing.T) {
-	tpl := made(t, standard)
+	tpl := made(t, asSynth)
 	policies := tpl.all("AWS::Events::EventBusPolicy")
 	if len(policies) != 1 {
 		t.Fatalf("%d policies of buses", len(policies))

@@ -1148,7 +1148,7 @@ func TestRelayLeadsToItsClusterAlone(t *testing.T) {
 // spoke, and no other; and it may invoke nothing but relays.
 func TestWhoAsksRelays(t *testing.T) {
 	const relays = "arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:rollcall-relay-*"
-	for name, of := range map[string]func() (template, error){"hub": standard, "spoke": anySpoke, "spoke with remedies": oneSpoke, "hub with spokes": bigHub} {
+	for name, of := range map[string]func() (template, error){"hub": asSynth, "spoke": anySpoke, "spoke with remedies": oneSpoke, "hub with spokes": bigHub} {
 		tpl := made(t, of)
 		found := 0
 		for _, kind := range []string{"AWS::IAM::Role", "AWS::IAM::ManagedPolicy", "AWS::IAM::Policy"} {

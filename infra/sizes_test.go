@@ -553,7 +553,7 @@ func TestHubsBusForSpokes(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range made(t, standard).all("AWS::Events::EventBusPolicy") {
+	for _, p := range made(t, asSynth).all("AWS::Events::EventBusPolicy") {
 		if get(p.Properties["Statement"], "Effect") != "Deny" {
 			t.Error("without spokes a bus takes in what others send")
 		}
@@ -892,14 +892,14 @@ type resource struct {
 	DeletionPolicy string
 }
 
-// standard is the stack as `make synth` makes it, synthesised once.
-var standard = sync.OnceValues(func() (template, error) {
+// asSynth is the stack as `make synth` makes it, synthesised once.
+var asSynth = sync.OnceValues(func() (template, error) {
 	return synthesise(map[string]any{"slackChannel": channel})
 })
 
 func theTemplate(t *testing.T) template {
 	t.Helper()
-	tpl, err := standard()
+	tpl, err := asSynth()
 	if err != nil {
 		t.Fatal(err)
 	}

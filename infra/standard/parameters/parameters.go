@@ -87,14 +87,15 @@ const (
 // item has a place in the template, because CloudFormation repeats nothing without a macro.
 const (
 	MostAccessEntries = 40
-	MostClusters      = 20 // of each remedy, and of the clean-up
-	MostVPCs          = 20
+	MostClusters      = 16 // of each remedy, and of the clean-up: a managed policy has room for so many statements
+	MostVPCs          = 10
 	MostLogGroups     = config.MostLogGroups
 	MostTargets       = 10 // as package target
+	MostTargetSecrets = 8
 	MostRelays        = 20
 	MostEmails        = 10
-	MostSubnets       = 16 // as Lambda
-	MostGroups        = 5  // as Lambda
+	MostSubnets       = 8 // Lambda takes 16, but a role's own policy has no room for them
+	MostGroups        = 5 // as Lambda
 )
 
 // mostValue is how long a parameter's value can be, in bytes (CloudFormation quotas,
@@ -136,14 +137,39 @@ type Parameter struct {
 	// Pattern is what CloudFormation accepts (AllowedPattern), Allowed a list of all values.
 	Pattern string
 	Allowed []string
-	// Least and Most bound a Number.
-	Least, Most int
+	// Least and Most bound a Number, Longest a text: a policy has room for so much.
+	Least, Most, Longest int
 	// Packs is set where only functions read the value, which they also do compressed.
 	Packs bool
 	// Setting is the key of the setting; empty for what is computed of others.
 	Setting string
 
 	of func(facts) string
+}
+
+// ByName is one of All.
+func ByName(name string) Parameter {
+	for _, p := range All() {
+		if p.Name == name {
+			return p
+		}
+	}
+	return Parameter{}
+}
+
+// longest bounds the lists that stand in policies. A cluster's name has 100 characters at most
+// (EKS, CreateCluster), a VPC's and a security group's id 21 and 20, a subnet's 24.
+func longest() map[string]int {
+	const clusters, vpcs = MostClusters * 101, MostVPCs * 22
+	return map[string]int{
+		AccessClusters: MostAccessEntries * 101, ClusterRoleClusters: mostValue,
+		InterfaceClusters: clusters, RouteClusters: clusters, EndpointClusters: clusters, ReplaceClusters: clusters, ZoneClusters: clusters, AccessEntryClusters: clusters,
+		InterfaceVPCs: vpcs, RemedyVPCs: vpcs, CleanupUntagged: vpcs, VPCSubnetIDs: MostSubnets * 25, VPCSecurityGroupIDs: MostGroups * 21,
+		TargetSecrets: 2000, TargetTopics: 3000, RelayFunctions: MostRelays * 65,
+		// Functions read these two as they are: they must leave room for other settings.
+		AutoModeLogs: 800, RemedyRoles: 800,
+		SpokeAccounts: mostValue, SpokeReaderRoles: mostValue, SpokeCleanerRoles: mostValue, SpokeRemediatorRoles: mostValue, TargetEmail: mostValue,
+	}
 }
 
 // facts are the settings, read.
@@ -197,7 +223,11 @@ func All() []Parameter {
 			all = append(all, ofFunctions(s))
 		}
 	}
-	return slices.Concat(all, ofStack(), computed())
+	all = slices.Concat(all, ofStack(), computed())
+	for i := range all {
+		all[i].Longest = longest()[all[i].Name]
+	}
+	return all
 }
 
 // ofFunctions is the parameter of a setting that the functions read as it is.
@@ -324,7 +354,7 @@ func computed() []Parameter {
 			func(f facts) []string { return untagged(f.Config) }),
 		remedied(RouteClusters, optin.AddNATRoute), remedied(EndpointClusters, optin.OpenEndpointSecurityGroup),
 		remedied(ReplaceClusters, optin.ReplaceInstance), remedied(ZoneClusters, optin.CoverZones), remedied(AccessEntryClusters, optin.CreateAccessEntry),
-		row(TargetSecrets, listOf(`[A-Za-z0-9/_+=.@-]+`, MostTargets, ""), "Names of the secrets that Targets names, separated by commas.", func(f facts) []string {
+		row(TargetSecrets, listOf(`[A-Za-z0-9/_+=.@-]+`, MostTargetSecrets, ""), "Names of the secrets that Targets names, separated by commas.", func(f facts) []string {
 			return distinct(f.Targets, func(t target.Target) string { return t.Secret })
 		}),
 		row(TargetTopics, listOf(topicARN, MostTargets, ""), "ARNs of the topics that Targets names, separated by commas.", func(f facts) []string {
@@ -376,7 +406,9 @@ func Of(s settings.Settings) (map[string]string, error) {
 			values[p.Name] = p.of(f)
 		}
 	}
-	pack(list, values)
+	if over := pack(list, values); over > 0 {
+		wrong = append(wrong, &Unsupported{"the settings together", fmt.Sprintf("they have %d characters too many for a function's environment", over)})
+	}
 	for _, p := range list {
 		if p.of == nil {
 			continue
@@ -394,8 +426,8 @@ func Of(s settings.Settings) (map[string]string, error) {
 // Refuses returns why CloudFormation would refuse a value, or nothing.
 func (p Parameter) Refuses(value string) string {
 	switch {
-	case len(value) > mostValue:
-		return fmt.Sprintf("%d characters, and a parameter of CloudFormation has %d at most", len(value), mostValue)
+	case len(value) > cmp.Or(p.Longest, mostValue):
+		return fmt.Sprintf("%d characters, and the standard template accepts %d at most", len(value), cmp.Or(p.Longest, mostValue))
 	case len(p.Allowed) > 0 && !slices.Contains(p.Allowed, value):
 		return fmt.Sprintf("%q is none of %s", value, strings.Join(p.Allowed, ", "))
 	case p.Pattern != "" && !regexp.MustCompile(p.Pattern).MatchString(value):
@@ -407,21 +439,24 @@ func (p Parameter) Refuses(value string) string {
 	return ""
 }
 
-// roomForSettings are the characters of a function's environment that its settings can have:
-// of 4,096 bytes (Lambda quotas) the names of all variables and the addresses of queues,
-// table and secrets take up the others.
-const roomForSettings = 1600
+// roomForSettings are the characters of a function's environment that settings can have: of
+// 4,096 bytes (Lambda quotas) the names of all variables and the addresses of queues, table
+// and secrets take up the others. No function reads all settings.
+const roomForSettings = 2400
 
 // worthPacking is from how many characters on a value gets shorter, as in the CDK app.
 const worthPacking = 256
 
-// pack compresses the longest values until a function's environment has room for all.
-func pack(list []Parameter, values map[string]string) {
+// pack compresses the longest values until a function's environment has room for all, and
+// reports how many characters there are too many.
+func pack(list []Parameter, values map[string]string) (over int) {
 	var long []string
 	total := 0
 	for _, p := range list {
-		if p.Packs {
+		if slices.ContainsFunc(config.Settings(), func(s config.Setting) bool { return s.Context == p.Setting }) {
 			total += len(values[p.Name])
+		}
+		if p.Packs {
 			long = append(long, p.Name)
 		}
 	}
@@ -429,13 +464,14 @@ func pack(list []Parameter, values map[string]string) {
 	for _, name := range long {
 		before := len(values[name])
 		if total <= roomForSettings || before < worthPacking {
-			return
+			break
 		}
 		if text := config.Pack(values[name]); len(text) < before {
 			values[name] = text
 			total += len(text) - before
 		}
 	}
+	return max(0, total-roomForSettings)
 }
 
 // name is a setting's key with a capital first letter.

@@ -2,12 +2,15 @@ package parameters
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/settings"
+	"rollcall/shared/config"
 )
 
 func of(t *testing.T, context map[string]any) (map[string]string, error) {
@@ -100,11 +103,38 @@ func TestUnsupported(t *testing.T) {
 	for _, test := range []struct{ key, value, reason string }{
 		{"joinTime", "90s", `"90s" is none of 1m, 2m`},
 		{"clusters", strings.Join(many, ","), "does not accept this list of 41"},
+		{"linkHosts", noise(6000), "characters too many for a function's environment"},
 	} {
 		_, err := of(t, map[string]any{"slackChannel": "C0123456789", test.key: test.value})
 		var wrong *Unsupported
-		if !errors.As(err, &wrong) || !strings.Contains(wrong.Reason, test.reason) {
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.reason) {
 			t.Errorf("%s=%s: %v, want %q", test.key, test.value, err, test.reason)
 		}
+	}
+}
+
+// noise is a list that gets no shorter.
+func noise(length int) string {
+	r := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	for b.Len() < length {
+		fmt.Fprintf(&b, "%x.example.com,", r.Uint64())
+	}
+	return strings.TrimSuffix(b.String(), ",")
+}
+
+// Long lists are packed, as functions read them too.
+func TestPack(t *testing.T) {
+	var clusters []string
+	for n := range 200 {
+		clusters = append(clusters, fmt.Sprintf("production-cluster-%03d", n))
+	}
+	text := strings.Join(clusters, ",")
+	got, err := of(t, map[string]any{"slackChannel": "C0123456789", "clusters": text, "accessClusters": "prod"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := config.Unpack(got["Clusters"]); err != nil || plain != text || len(got["Clusters"]) > 1000 {
+		t.Errorf("%s: %v", got["Clusters"], err)
 	}
 }
