@@ -452,6 +452,19 @@ func TestSpokeReaderReads(t *testing.T) {
 	}
 }
 
+// TestWithoutInstanceData: no role of the hub or of a spoke may read user data or consoles
+// where the setting forbids it.
+func TestWithoutInstanceData(t *testing.T) {
+	for _, given := range []map[string]any{{"slackChannel": channel}, {"slackChannel": channel, keys.SpokeTemplate: keys.AnySpoke}} {
+		given["instanceData"] = "off"
+		for _, action := range []string{"ec2:DescribeInstanceAttribute", "ec2:GetConsole"} {
+			if strings.Contains(string(synthesised(t, given).source), action) {
+				t.Errorf("%v: the template has %s", given, action)
+			}
+		}
+	}
+}
+
 // TestSpokeChangesAsTheHub: what a spoke's roles may change is what the hub's own functions
 // may, statement by statement with its conditions, of the clusters of this spoke alone.
 func TestSpokeChangesAsTheHub(t *testing.T) {

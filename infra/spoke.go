@@ -138,7 +138,7 @@ func (h hub) newRole(role spec.SpokeRole, about string, statements []statement, 
 // newReader makes the role that looks: what the hub's own functions read of an account, all
 // in one. It is also whom the spoke's clusters let in.
 func (h hub) newReader(list []spec.Spec) error {
-	statements, err := readStatements(specs.ReaderReads(list), resources{})
+	statements, err := readStatements(specs.ReaderReads(specs.Deployed(list, h.chosen.Environment)), resources{})
 	if err != nil {
 		return err
 	}

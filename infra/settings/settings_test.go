@@ -40,7 +40,7 @@ func TestDefaults(t *testing.T) {
 			config.ReopenTime: "24h", config.ReportHour: "8", config.WeeklyAt: "Mon/08:00",
 			config.Cleanup: "report", config.CleanupGrace: "30m", config.CleanupCap: "1000", config.CleanupShare: "50", config.CleanupUntagged: "none",
 			config.RunwayHorizon: "24h", config.SubnetMetrics: "off", config.Routes: "none", config.RemindAfter: "30m",
-			config.SlackActions: "off", config.DecodeDenied: "off", config.ChangeNames: "on", config.AutoModeLogs: "off", config.Remedies: "off", config.RemedyVPCs: "none", config.RemedyRoles: "none", config.RemedyLimit: "3", config.SweepConcurrency: "4",
+			config.SlackActions: "off", config.DecodeDenied: "off", config.ChangeNames: "on", config.InstanceData: "on", config.AutoModeLogs: "off", config.Remedies: "off", config.RemedyVPCs: "none", config.RemedyRoles: "none", config.RemedyLimit: "3", config.SweepConcurrency: "4",
 			config.Approvers: "none", config.WhoResponds: "workspace", config.ApprovalTime: "1h",
 			config.Targets: "none", config.PagerDutyAPI: "https://events.pagerduty.com",
 			config.LogLevel: "info", config.Evidence: "30", config.Spokes: "none", config.Relays: "none", config.ExternalID: "none",

@@ -34,9 +34,15 @@ import (
 )
 
 // Deployed are the functions of a deployment: those that hang on a setting only
-// where it is neither "off" nor "none".
+// where it is neither "off" nor "none", without the permissions that one withholds.
 func Deployed(list []spec.Spec, environment map[spec.Variable]string) []spec.Spec {
-	return slices.DeleteFunc(slices.Clone(list), func(s spec.Spec) bool { return s.Only != "" && !chosen(environment[s.Only]) })
+	list = slices.DeleteFunc(slices.Clone(list), func(s spec.Spec) bool { return s.Only != "" && !chosen(environment[s.Only]) })
+	if environment[config.InstanceData] == "off" {
+		for i := range list {
+			list[i].Reads = gather.WithoutInstanceData(list[i].Reads)
+		}
+	}
+	return list
 }
 
 // chosen reports whether a setting has something deployed.

@@ -102,6 +102,30 @@ func TestCheckSeesAllSpecs(t *testing.T) {
 	}
 }
 
+// The setting takes two permissions from all functions, and nothing else.
+func TestDeployedWithoutInstanceData(t *testing.T) {
+	actions := func(setting string) (all []string) {
+		for _, s := range Deployed(All(), map[spec.Variable]string{config.InstanceData: setting}) {
+			for _, r := range s.Reads {
+				for _, action := range r.Actions {
+					all = append(all, s.Name+" "+action)
+				}
+			}
+		}
+		return all
+	}
+	off := actions("off")
+	gone := slices.DeleteFunc(actions("on"), func(a string) bool { return slices.Contains(off, a) })
+	expect.Same(t, "withheld", gone, []string{
+		"launch-watch ec2:DescribeInstanceAttribute",
+		"join-check ec2:DescribeInstanceAttribute", "join-check ec2:GetConsoleOutput",
+		"sweep ec2:DescribeInstanceAttribute", "sweep ec2:GetConsoleOutput",
+		"nodegroup-watch ec2:DescribeInstanceAttribute", "nodegroup-watch ec2:GetConsoleOutput",
+		"remediate ec2:DescribeInstanceAttribute", "remediate ec2:GetConsoleOutput",
+	})
+	expect.Same(t, "what is left of All", actions("on"), actions(""))
+}
+
 func TestIsRead(t *testing.T) {
 	tests := []struct {
 		action string

@@ -59,6 +59,7 @@ const (
 	SlackActions     spec.Variable = "ROLLCALL_SLACK_ACTIONS"
 	DecodeDenied     spec.Variable = "ROLLCALL_DECODE_DENIED"
 	ChangeNames      spec.Variable = "ROLLCALL_CHANGE_NAMES"
+	InstanceData     spec.Variable = "ROLLCALL_INSTANCE_DATA"
 	AutoModeLogs     spec.Variable = "ROLLCALL_AUTO_MODE_LOGS"
 	SigningARN       spec.Variable = "ROLLCALL_SLACK_SIGNING_SECRET_ARN"
 	Remedies         spec.Variable = "ROLLCALL_REMEDIES"
@@ -150,6 +151,7 @@ func Settings() []Setting {
 		{ApprovalTime, "approvalTime", "1h", "How long after it was made a remedy's plan can be approved (5m to 24h). After that it can be offered again."},
 		{DecodeDenied, "decodeDenied", "off", `"on" allows launch-watch and join-check to decode the error of a denied launch (sts:DecodeAuthorizationMessage, which cannot be limited to a resource). The message then names the statement that denied it and the missing tag. Nothing else of the decoded text is kept.`},
 		{ChangeNames, "changeNames", "on", `"off" leaves out who made a change: messages, events and records then have the call, the resource, the time and the AWS service in between, but no user, role session or ARN. Whoever presses a button in Slack is still named there, and in the audit records.`},
+		{InstanceData, "instanceData", "on", `"off" takes from all roles the permissions for instances' user data and console output (ec2:DescribeInstanceAttribute, ec2:GetConsoleOutput), which can hold secrets. What only they show is then unknown, and messages say so: why a node's bootstrap script, kubelet or container runtime failed. User data in a launch template is still read, with the template. A spoke's reader loses them only if the spoke is deployed with the same setting (make deploy-spoke SET=instanceData=off); the hub's functions do not use them in either case.`},
 		{AutoModeLogs, "autoModeLogs", "off", `Log groups that join-check is allowed to search for what EKS Auto Mode logs about nodes that do not join (logs:FilterLogEvents), separated by commas. A "*" at the end is a wildcard: "/aws/vendedlogs/eks/*". "off" reads no log.`},
 		{Evidence, "evidence", "30", `How many days the data that was read for a failed launch or an incident is kept (1 to 365), as a capture in a bucket of the stack, for "rollcall replay". "off" keeps none, and creates no bucket.`},
 		{Spokes, "spokes", "none", `Accounts and regions to watch besides the stack's own, separated by commas, each with an optional name to show: "222233334444/eu-west-1=payments,333344445555/us-west-2". List the stack's own too if you want to name it.`},
@@ -199,6 +201,8 @@ type Config struct {
 	DecodeDenied bool
 	// ChangeNames is set where who made a change is reported.
 	ChangeNames bool
+	// NoInstanceData is set where user data and console output of instances are not read.
+	NoInstanceData bool
 	// AutoModeLogs are the log groups that may be read: names, or how they begin and
 	// a star. None is off.
 	AutoModeLogs LogGroups
@@ -318,6 +322,10 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.DecodeDenied, err = parseSwitch(text)
 	case ChangeNames:
 		c.ChangeNames, err = parseSwitch(text)
+	case InstanceData:
+		var on bool
+		on, err = parseSwitch(text)
+		c.NoInstanceData = !on
 	case AutoModeLogs:
 		c.AutoModeLogs, err = parseLogGroups(text)
 	case SigningARN:

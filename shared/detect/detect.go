@@ -468,7 +468,7 @@ func KeepEvidence(e lambda.Env) *evidence.Keeper {
 // NewReader makes a function's reader of what its invocations share, whose answers are
 // passed to the keeper.
 func NewReader(e lambda.Env, k *evidence.Keeper) *gather.Reader {
-	r := gather.New(k.Recording(e.Watched())).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader).
+	r := gather.New(k.Recording(e.Watched())).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader).Withholding(e.Config.NoInstanceData).
 		Relaying(via.New(e.AsksRelays(), e.Config.RolePrefix, e.Config.Relays, Table(e)))
 	if k != nil {
 		r.Telling(k)
@@ -573,7 +573,7 @@ func Blind(s *snapshot.Snapshot) []snapshot.Failure {
 		f := s.Failures[source]
 		key := f
 		key.Source = ""
-		if f.Reason == snapshot.NotRead && f.Code != snapshot.NotCaptured || told[key] {
+		if f.Reason == snapshot.NotRead && f.Code != snapshot.NotCaptured && f.Code != snapshot.Withheld || told[key] {
 			continue // what kept us from asking has a failure of its own
 		}
 		told[key] = true

@@ -74,6 +74,8 @@ type Reader struct {
 	relay func(snapshot.Cluster) http.RoundTripper
 	// contact, if any, is what is known of the one cluster that is read.
 	contact *Contact
+	// withheld is set where a setting keeps instances' user data and consoles from being read.
+	withheld bool
 }
 
 // Answers takes what clusters' Kubernetes APIs answered, or how a request failed.
@@ -193,7 +195,7 @@ func (r *Reader) More(ctx context.Context, s *snapshot.Snapshot, q Query, names 
 	unreached := func(o source.Source) bool { return failsWithNodes(s, o) }
 	left := slices.DeleteFunc(source.With(r.sources(r.sweep), names...), func(o source.Source) bool {
 		_, failed := s.Failures[o.Name]
-		return failed || s.Read[o.Name] || unreached(o)
+		return failed || s.Read[o.Name] || unreached(o) || r.withholds(s, o)
 	})
 	limit := rounds * r.timeout
 	for _, o := range left {
@@ -226,6 +228,43 @@ func failsWithNodes(s *snapshot.Snapshot, o source.Source) bool {
 		return false
 	}
 	f.Source = o.Name
+	s.Failures[o.Name] = f
+	return true
+}
+
+// instanceData are the sources of what an instance was given and what it wrote, both of which
+// can hold secrets.
+func instanceData() []snapshot.Source {
+	return []snapshot.Source{snapshot.UserDataOf, snapshot.Consoles}
+}
+
+// WithoutInstanceData is what is left of permissions where the setting instanceData is off.
+func WithoutInstanceData(reads []spec.Read) []spec.Read {
+	var left []spec.Read
+	for _, r := range reads {
+		r.Actions = slices.DeleteFunc(slices.Clone(r.Actions), func(action string) bool {
+			return slices.ContainsFunc(instanceData(), func(name snapshot.Source) bool { return slices.Contains(Permissions(name), action) })
+		})
+		if len(r.Actions) > 0 {
+			left = append(left, r)
+		}
+	}
+	return left
+}
+
+// Withholding has user data and consoles of instances not read, where on is set.
+func (r *Reader) Withholding(on bool) *Reader {
+	r.withheld = on
+	return r
+}
+
+// withholds notes that a source is not read because a setting forbids it.
+func (r *Reader) withholds(s *snapshot.Snapshot, o source.Source) bool {
+	if !r.withheld || !slices.Contains(instanceData(), o.Name) {
+		return false
+	}
+	f := o.Skipped("the setting instanceData is off")
+	f.Code = snapshot.Withheld
 	s.Failures[o.Name] = f
 	return true
 }

@@ -71,6 +71,7 @@ func rows() []row {
 		{"launches.joinTime", "joinTime", duration, ""},
 		{"launches.giveUp", "giveUp", duration, ""},
 		{"launches.evidence", "evidence", shape{number: true, least: 1, most: 365, words: []string{"off"}}, ""},
+		{"launches.instanceData", "instanceData", onOff, ""},
 		{"launches.decodeDenied", "decodeDenied", onOff, ""},
 		{"launches.autoModeLogs", "autoModeLogs", shape{item: &id, join: commas, words: []string{"off"}, open: true}, `["/aws/vendedlogs/eks/*"]`},
 

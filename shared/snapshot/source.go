@@ -145,6 +145,9 @@ const (
 // Kubernetes have no such code.
 const NotCaptured = "NotCaptured"
 
+// Withheld is the code of a call that a setting keeps from being made (instanceData=off).
+const Withheld = "Withheld"
+
 // WholeKubernetesAPI is the call that is reported where all of a cluster's API refuses us,
 // as it does not know the caller. The nodes are listed first.
 const WholeKubernetesAPI = "kubernetes: list nodes"

@@ -434,6 +434,41 @@ func TestDeniedRouteTables(t *testing.T) {
 	}
 }
 
+// TestWithoutInstanceData: where the setting forbids it, neither user data nor consoles are
+// read; what they alone would show is unknown, with the permissions, and no incident.
+func TestWithoutInstanceData(t *testing.T) {
+	const console = checkid.InstanceConsoleError
+	for _, setting := range []string{"on", "off"} {
+		b := bench(t, stagetest.Options{World: "corpus/instance-console-error.yaml", Settings: map[string]string{string(config.InstanceData): setting}})
+		b.Advance(12 * time.Minute)
+		o := sweeps(t, b)
+		_, found := stagetest.Causes(o)[string(console)]
+		if made := b.Calls(); found != (setting == "on") || (made["ec2:GetConsoleOutput"] > 0 || made["ec2:DescribeInstanceAttribute"] > 0) != found {
+			t.Errorf("%s: causes %v, calls %v", setting, stagetest.Causes(o), made)
+		}
+		if setting == "on" {
+			continue
+		}
+		want := []snapshot.Failure{
+			{Source: snapshot.Consoles, Reason: snapshot.NotRead, Call: "ec2:GetConsoleOutput", Code: snapshot.Withheld, Message: "the setting instanceData is off"},
+			{Source: snapshot.UserDataOf, Reason: snapshot.NotRead, Call: "ec2:DescribeInstanceAttribute", Code: snapshot.Withheld, Message: "the setting instanceData is off"},
+		}
+		if diff := cmp.Diff(want, o.Blind); diff != "" {
+			t.Errorf("blind (-want +got):\n%s", diff)
+		}
+		if passed(o, console) || !slices.ContainsFunc(o.Diagnosis.Unknown, func(u diagnosis.Unknown) bool {
+			return u.Check == console && slices.Contains(u.Blocked, want[0])
+		}) {
+			t.Errorf("unknown %+v", o.Diagnosis.Unknown)
+		}
+		for _, d := range reconcile.Decide(nil, o, b.Now(), incident.Policy{}) {
+			if d.Incident.Key.Check == incident.CannotLook {
+				t.Errorf("an incident of %+v", d.Incident.Key)
+			}
+		}
+	}
+}
+
 // TestWithoutGroups: an instance that only its group's tags could claim is not
 // called foreign because the group cannot be read.
 func TestWithoutGroups(t *testing.T) {

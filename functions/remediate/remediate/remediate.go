@@ -319,7 +319,7 @@ func newHandler(e lambda.Env) handler {
 			approval: c.ApprovalTime, joinTime: c.JoinTime, grace: c.CleanupGrace, of: c.Where(),
 		},
 		memory: memory,
-		reader: gather.New(e.Watched()).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader).Relaying(via.New(e.AsksRelays(), c.RolePrefix, c.Relays, memory)),
+		reader: gather.New(e.Watched()).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader).Withholding(c.NoInstanceData).Relaying(via.New(e.AsksRelays(), c.RolePrefix, c.Relays, memory)),
 		do:     remedies.Executor{Calls: awscall.New(as), Of: c.Where()},
 		role:   role,
 		send:   queue.Queues{Client: sqs.NewFromConfig(e.AWS), Results: c.ResultQueueURL, Remedies: c.RemedyQueueURL, Spoke: c.Spoke},

@@ -28,7 +28,7 @@ const Name = "remediate"
 func Environment() []spec.Variable {
 	return slices.Concat(chosen(), config.SpokeVariables(), []spec.Variable{
 		config.Clusters, config.RemedyLimit, config.ApprovalTime, config.JoinTime, config.CleanupGrace,
-		config.TableName, config.BusName, config.ResultQueueURL, config.RemedyQueueURL, config.ReaderRole, config.InVPC, config.Relays, config.LogLevel})
+		config.TableName, config.BusName, config.ResultQueueURL, config.RemedyQueueURL, config.InstanceData, config.ReaderRole, config.InVPC, config.Relays, config.LogLevel})
 }
 
 // chosen are the settings on which depends what the function may change.

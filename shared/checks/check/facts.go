@@ -470,7 +470,7 @@ func (st *BootConfig) Denied(i *snapshot.Instance) (why snapshot.Failure, denied
 	if !lacks {
 		why = st.S.Failures[snapshot.UserDataOf]
 	}
-	return why, why.Call != "" && (why.Reason != snapshot.NotRead || why.Code == snapshot.NotCaptured)
+	return why, why.Call != "" && (why.Reason != snapshot.NotRead || why.Code == snapshot.NotCaptured || why.Code == snapshot.Withheld)
 }
 
 // ownData is the n-th user data of the snapshot, decoded.
