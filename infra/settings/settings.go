@@ -569,8 +569,7 @@ func Page() string {
 		if k.Default == "" {
 			value = "no default"
 		}
-		value += ", in the file `" + settingsfile.Place(k.Name) + "`"
-		fmt.Fprintf(&b, "\n## %s\n\n*%s*. %s\n", k.Name, value, k.About)
+		fmt.Fprintf(&b, "\n## %s\n\n*%s*. %s In the file: `%s`.\n", k.Name, value, k.About, settingsfile.Place(k.Name))
 	}
 	return b.String()
 }
