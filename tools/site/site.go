@@ -42,6 +42,9 @@ const usage = `Run it from the repository's root.
 
   go run ./tools/site generate           write the pages that follow from the code
   go run ./tools/site check build/site   see whether each link of the built site leads somewhere
+  go run ./tools/site launch BUCKET VERSION REGION…
+                                         write the Launch Stack links of a release into the pages, or
+                                         remove them if BUCKET or VERSION is empty
 `
 
 func main() {
@@ -53,6 +56,8 @@ func main() {
 		err = write(ctx)
 	case len(args) == 2 && args[0] == "check":
 		err = check("docs", args[1])
+	case len(args) >= 3 && args[0] == "launch":
+		err = writeLaunch(args[1], args[2], args[3:])
 	default:
 		fmt.Fprint(os.Stderr, usage)
 		os.Exit(2)
