@@ -220,9 +220,22 @@ func TestEveryDependencyHasALicence(t *testing.T) {
 	}
 }
 
+// TestChangelog: what a person has to know stands before the commits, and the first release has
+// none to list.
 func TestChangelog(t *testing.T) {
-	if diff := cmp.Diff("# 1.2.3, 2026-11-23\n\n- one\n- two\n", changelog("1.2.3", at, "one\ntwo\n")); diff != "" {
-		t.Errorf("changelog (-want +got):\n%s", diff)
+	page := "# Changelog\n\n## v1.2.3\n\nNew:\n- a\n\n## v1.2\n\nOld\n"
+	for want, got := range map[string]string{
+		"# 1.2.3, 2026-11-23\n\nNew:\n- a\n\n- one\n- two\n": changelog("1.2.3", at, sectionOf(page, "v1.2.3"), "one\ntwo\n"),
+		"# 1.2, 2026-11-23\n\nOld\n":                         changelog("1.2", at, sectionOf(page, "v1.2"), ""),
+		"# 1.3, 2026-11-23\n\n- one\n":                       changelog("1.3", at, sectionOf(page, "v1.3"), "one\n"),
+	} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("changelog (-want +got):\n%s", diff)
+		}
+	}
+	t.Chdir("../..")
+	if err := writeChangelog(t.TempDir(), "9.9.9", at); err == nil || err.Error() != `CHANGELOG.md has no section "## v9.9.9"` {
+		t.Errorf("a release of which nothing is said: %v", err)
 	}
 }
 

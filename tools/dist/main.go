@@ -29,6 +29,7 @@ import (
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
 
 	"rollcall/shared/version"
 )
@@ -697,26 +698,44 @@ func isLicence(name string) bool {
 	return slices.ContainsFunc([]string{"license", "licence", "copying", "notice", "patents"}, func(s string) bool { return strings.HasPrefix(name, s) })
 }
 
-// writeChangelog tells the commits since the release before.
+// writeChangelog writes what a person has to know of the release, and the commits since the one
+// before.
 func writeChangelog(out, version string, at time.Time) error {
-	commits := "HEAD"
-	if before, err := git("describe", "--tags", "--abbrev=0", "--match", "v*", "HEAD^"); err == nil {
-		commits = before + "..HEAD"
-	}
-	subjects, err := git("log", "--no-merges", "--format=%s", commits)
+	log, err := os.ReadFile("CHANGELOG.md")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(out, "CHANGELOG.md"), []byte(changelog(version, at, subjects)), 0o644)
+	about := sectionOf(string(log), "v"+version)
+	if released := "v" + strings.TrimSuffix(version, "+dirty"); about == "" && semver.IsValid(released) && !module.IsPseudoVersion(released) {
+		return fmt.Errorf("CHANGELOG.md has no section %q", "## "+released)
+	}
+	subjects := ""
+	if before, err := git("describe", "--tags", "--abbrev=0", "--match", "v*", "HEAD^"); err == nil {
+		if subjects, err = git("log", "--no-merges", "--format=%s", before+"..HEAD"); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(out, "CHANGELOG.md"), []byte(changelog(version, at, about, subjects)), 0o644)
 }
 
-func changelog(version string, at time.Time, subjects string) string {
+// sectionOf is what stands below a heading of the second level.
+func sectionOf(page, heading string) string {
+	_, rest, _ := strings.Cut(page, "\n## "+heading+"\n")
+	text, _, _ := strings.Cut(rest, "\n## ")
+	return strings.TrimSpace(text)
+}
+
+// changelog is a release's own; of the first there are no commits since another.
+func changelog(version string, at time.Time, about, subjects string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s, %s\n\n", version, at.Format(time.DateOnly))
+	if about != "" {
+		b.WriteString(about + "\n\n")
+	}
 	for line := range strings.Lines(subjects) {
 		if line = strings.TrimSpace(line); line != "" {
 			fmt.Fprintf(&b, "- %s\n", line)
 		}
 	}
-	return b.String()
+	return strings.TrimRight(b.String(), "\n") + "\n"
 }
