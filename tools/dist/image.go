@@ -132,10 +132,10 @@ func (p program) image(repository, version, commit string, at time.Time) (v1.Ima
 // authorities are the certificate authorities that Mozilla trusts without a restriction, as Go's
 // own copy has them: those with one cannot be written as a list of certificates.
 func authorities() []byte {
-	var b bytes.Buffer
+	b := bytes.NewBufferString("# Certificate authorities that Mozilla trusts (MPL-2.0), as golang.org/x/crypto/x509roots has them.\n")
 	for root := range bundle.Roots() {
 		if root.Constraint == nil {
-			pem.Encode(&b, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})
+			pem.Encode(b, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})
 		}
 	}
 	return b.Bytes()
