@@ -39,18 +39,14 @@ func launch(text, bucket, version string, regions []string) (string, error) {
 	if !ok || !ends {
 		return "", errors.New("there is no place for Launch Stack links")
 	}
-	var links []string
-	if bucket != "" && version != "" {
+	table := ""
+	if bucket != "" && version != "" && len(regions) > 0 {
+		table = "| " + version + " | AWS's console opens with the template: enter the Slack channel, and leave `CodeBucket` and `CodePrefix` as they are |\n|---|---|\n"
 		for _, region := range regions {
-			links = append(links, "["+region+"]("+launchURL(bucket, version, region)+")")
+			table += "| " + region + " | [Launch Stack](" + launchURL(bucket, version, region) + ") |\n"
 		}
 	}
-	if len(links) > 0 {
-		before += launchBegin + "**Launch Stack** " + version + " in " + strings.Join(links, ", ") + ": AWS's console opens with the template; enter the Slack channel, and leave `CodeBucket` and `CodePrefix` as they are.\n" + launchEnd
-	} else {
-		before += launchBegin + launchEnd
-	}
-	return before + after, nil
+	return before + launchBegin + table + launchEnd + after, nil
 }
 
 // launchURL is a quick-create link (AWS CloudFormation User Guide, "Create quick-create links for
