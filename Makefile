@@ -60,6 +60,17 @@ test-full: ## run the tests that play many histories, months, worlds and kills a
 	@go build $(PACKAGES)
 	ROLLCALL_TEST_FULL=1 $(GARBAGE) go test $(TESTED) -timeout 40m $(FULL)
 
+# OpenTofu where neither it nor Terraform is installed, as its own go.mod has it: go install
+# refuses a module with a replace.
+build/tofu:
+	@mkdir -p build/opentofu
+	@printf 'module opentofu\n\ngo 1.26\n\nrequire github.com/opentofu/opentofu v1.12.6\n\nreplace github.com/hashicorp/hcl/v2 v2.20.1 => github.com/opentofu/hcl/v2 v2.20.2-0.20251021132045-587d123c2828\n' > build/opentofu/go.mod
+	cd build/opentofu && GOFLAGS=-mod=mod go build -trimpath -o ../tofu github.com/opentofu/opentofu/cmd/tofu
+
+test-terraform: $(if $(shell command -v tofu || command -v terraform),,build/tofu) ## validate, plan, apply and test deploy/terraform over a provider of the tests' own
+	ROLLCALL_TERRAFORM=$(or $(shell command -v tofu || command -v terraform),$(CURDIR)/build/tofu) go test -count=1 -v -run TestTerraform ./tools/terraform
+	@echo "NOT RUN: AWS's own provider (hashicorp/aws). Its schemas are those of its documentation; nothing was called."
+
 # What this release writes is kept for those after it, until its tag anew; then of the next one, before its tag.
 release-samples:
 	@test -n "$(RELEASE)" || { echo "make release-samples RELEASE=1"; exit 2; }
@@ -87,6 +98,7 @@ generate: ## write every generated file anew
 	go run ./tools/eventindex
 	go run ./infra/manifests
 	go run ./tools/site generate
+	go run ./tools/terraform
 
 EVERY_TARGET := sns,pagerduty=rollcall/pagerduty,teams=rollcall/teams,webhook=rollcall/webhook
 # With every function that there is: the stage and the tests see all of them.
