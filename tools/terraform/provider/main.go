@@ -266,7 +266,7 @@ type authority struct {
 
 func awsData() map[string]told {
 	text := datasourceschema.StringAttribute{Computed: true}
-	list := datasourceschema.ListAttribute{Computed: true, ElementType: types.StringType}
+	set := datasourceschema.SetAttribute{Computed: true, ElementType: types.StringType}
 	yes := datasourceschema.BoolAttribute{Computed: true}
 	of := func(values map[string]any) told {
 		t := told{values: values, schema: datasourceschema.Schema{Attributes: map[string]datasourceschema.Attribute{}}}
@@ -281,7 +281,7 @@ func awsData() map[string]told {
 	cluster.values["certificate_authority"] = []authority{{"LS0tLS1CRUdJTg=="}}
 	cluster.schema.Attributes["certificate_authority"] = nested(map[string]datasourceschema.Attribute{"data": text})
 	cluster.schema.Attributes["vpc_config"] = nested(map[string]datasourceschema.Attribute{
-		"endpoint_private_access": yes, "endpoint_public_access": yes, "public_access_cidrs": list, "subnet_ids": list, "vpc_id": text, "cluster_security_group_id": text,
+		"endpoint_private_access": yes, "endpoint_public_access": yes, "public_access_cidrs": set, "subnet_ids": set, "vpc_id": text, "cluster_security_group_id": text,
 	})
 	return map[string]told{
 		"aws_caller_identity": of(map[string]any{"account_id": "111122223333", "arn": "arn:aws:iam::111122223333:role/deploy", "user_id": "AROA:deploy"}),
