@@ -155,7 +155,7 @@ variable "cleanup_untagged" {
   type        = string
   default     = "none"
   validation {
-    condition     = can(regex("^(none|(vpc-[0-9a-f]+)(,(vpc-[0-9a-f]+)){0,19})$", var.cleanup_untagged))
+    condition     = can(regex("^(none|(vpc-[0-9a-f]+)(,(vpc-[0-9a-f]+)){0,9})$", var.cleanup_untagged))
     error_message = "cleanup_untagged does not have the form that its description gives."
   }
 }
@@ -213,7 +213,7 @@ variable "pagerduty_api_url" {
 }
 
 variable "slack_actions" {
-  description = "\"on\" deploys slack-actions with a public address for Slack's buttons, the command /rollcall and the home page, and shows the buttons. It accepts only requests that Slack has signed."
+  description = "\"on\" deploys slack-actions with a Lambda function URL with AuthType NONE, a public address for Slack's buttons, the command /rollcall and the home page, and shows the buttons. It accepts only requests that Slack has signed."
   type        = string
   default     = "off"
   validation {
@@ -233,7 +233,7 @@ variable "remedy_vpcs" {
   type        = string
   default     = "none"
   validation {
-    condition     = can(regex("^(none|(vpc-[0-9a-f]+)(,(vpc-[0-9a-f]+)){0,19})$", var.remedy_vpcs))
+    condition     = can(regex("^(none|(vpc-[0-9a-f]+)(,(vpc-[0-9a-f]+)){0,9})$", var.remedy_vpcs))
     error_message = "remedy_vpcs does not have the form that its description gives."
   }
 }
@@ -298,6 +298,12 @@ variable "change_names" {
     condition     = contains(["on", "off"], var.change_names)
     error_message = "change_names must be one of: on, off."
   }
+}
+
+variable "instance_data" {
+  description = "\"off\" takes from all roles the permissions for instances' user data and console output (ec2:DescribeInstanceAttribute, ec2:GetConsoleOutput), which can hold secrets. What only they show is then unknown, and messages say so: why a node's bootstrap script, kubelet or container runtime failed. User data in a launch template is still read, with the template. A spoke's reader loses them only if the spoke is deployed with the same setting (make deploy-spoke SET=instanceData=off); the hub's functions do not use them in either case."
+  type        = string
+  default     = "on"
 }
 
 variable "auto_mode_logs" {
@@ -427,7 +433,7 @@ variable "vpc_subnet_ids" {
   type        = string
   default     = ""
   validation {
-    condition     = can(regex("^(|(subnet-[0-9a-f]+)(,(subnet-[0-9a-f]+)){0,15})$", var.vpc_subnet_ids))
+    condition     = can(regex("^(|(subnet-[0-9a-f]+)(,(subnet-[0-9a-f]+)){0,7})$", var.vpc_subnet_ids))
     error_message = "vpc_subnet_ids does not have the form that its description gives."
   }
 }
@@ -515,6 +521,7 @@ locals {
     evidence              = ["launches", "evidence"]
     externalId            = ["accounts", "externalId"]
     giveUp                = ["launches", "giveUp"]
+    instanceData          = ["launches", "instanceData"]
     joinTime              = ["launches", "joinTime"]
     kubernetesAccess      = ["kubernetes", "access"]
     linkHosts             = ["ownership", "linkHosts"]
@@ -591,6 +598,7 @@ locals {
     approvalTime          = var.approval_time
     decodeDenied          = var.decode_denied
     changeNames           = var.change_names
+    instanceData          = var.instance_data
     autoModeLogs          = var.auto_mode_logs
     evidence              = var.evidence
     spokes                = var.spokes
@@ -649,6 +657,7 @@ locals {
     ApprovalTime          = local.settings.approvalTime
     DecodeDenied          = local.settings.decodeDenied
     ChangeNames           = local.settings.changeNames
+    InstanceData          = local.settings.instanceData
     AutoModeLogs          = local.settings.autoModeLogs
     Evidence              = local.settings.evidence
     Spokes                = local.settings.spokes
