@@ -228,7 +228,7 @@ func planned() map[string]map[string]string {
 }
 
 // ofSettings are the parameters that rollcall deploy computes. Access entries are for Terraform
-// itself, so that it has none that nobody asked for.
+// itself, so that it has only those that a variable names.
 func ofSettings(t *testing.T, given map[string]string) map[string]string {
 	t.Helper()
 	context := map[string]any{}

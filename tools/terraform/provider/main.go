@@ -209,27 +209,27 @@ func kubernetesResources() map[string]schema.Schema {
 	}
 }
 
-// told is a data source that always answers the same, but for a cluster's own name.
-type told struct {
+// fixed is a data source that always answers the same, but for a cluster's own name.
+type fixed struct {
 	kind   string
 	schema datasourceschema.Schema
 	values map[string]any
 }
 
-func (t told) as(kind string) told {
+func (t fixed) as(kind string) fixed {
 	t.kind = kind
 	return t
 }
 
-func (t told) Metadata(_ context.Context, _ datasource.MetadataRequest, r *datasource.MetadataResponse) {
+func (t fixed) Metadata(_ context.Context, _ datasource.MetadataRequest, r *datasource.MetadataResponse) {
 	r.TypeName = t.kind
 }
 
-func (t told) Schema(_ context.Context, _ datasource.SchemaRequest, r *datasource.SchemaResponse) {
+func (t fixed) Schema(_ context.Context, _ datasource.SchemaRequest, r *datasource.SchemaResponse) {
 	r.Schema = t.schema
 }
 
-func (t told) Read(ctx context.Context, q datasource.ReadRequest, r *datasource.ReadResponse) {
+func (t fixed) Read(ctx context.Context, q datasource.ReadRequest, r *datasource.ReadResponse) {
 	r.State.Raw = q.Config.Raw
 	for name, value := range t.values {
 		r.Diagnostics.Append(r.State.SetAttribute(ctx, path.Root(name), value)...)
@@ -240,7 +240,7 @@ func (t told) Read(ctx context.Context, q datasource.ReadRequest, r *datasource.
 	var cluster string
 	r.Diagnostics.Append(q.Config.GetAttribute(ctx, path.Root("name"), &cluster)...)
 	r.Diagnostics.Append(r.State.SetAttribute(ctx, path.Root("arn"), "arn:aws:eks:us-west-2:111122223333:cluster/"+cluster)...)
-	// The clusters of the tests are told apart by their names.
+	// A cluster of the tests has its endpoints by its name.
 	access := endpoints{Private: true, CIDRs: []string{}, Subnets: []string{"subnet-0b2c3d4e5f6071829", "subnet-0a1b2c3d4e5f60718"}, VPC: "vpc-0a1b2c3d4e5f60718", Group: "sg-0a1b2c3d4e5f60718"}
 	switch {
 	case strings.HasPrefix(cluster, "public"):
@@ -264,12 +264,12 @@ type authority struct {
 	Data string `tfsdk:"data"`
 }
 
-func awsData() map[string]told {
+func awsData() map[string]fixed {
 	text := datasourceschema.StringAttribute{Computed: true}
 	set := datasourceschema.SetAttribute{Computed: true, ElementType: types.StringType}
 	yes := datasourceschema.BoolAttribute{Computed: true}
-	of := func(values map[string]any) told {
-		t := told{values: values, schema: datasourceschema.Schema{Attributes: map[string]datasourceschema.Attribute{}}}
+	of := func(values map[string]any) fixed {
+		t := fixed{values: values, schema: datasourceschema.Schema{Attributes: map[string]datasourceschema.Attribute{}}}
 		for name := range values {
 			t.schema.Attributes[name] = text
 		}
@@ -283,7 +283,7 @@ func awsData() map[string]told {
 	cluster.schema.Attributes["vpc_config"] = nested(map[string]datasourceschema.Attribute{
 		"endpoint_private_access": yes, "endpoint_public_access": yes, "public_access_cidrs": set, "subnet_ids": set, "vpc_id": text, "cluster_security_group_id": text,
 	})
-	return map[string]told{
+	return map[string]fixed{
 		"aws_caller_identity": of(map[string]any{"account_id": "111122223333", "arn": "arn:aws:iam::111122223333:role/deploy", "user_id": "AROA:deploy"}),
 		"aws_partition":       of(map[string]any{"partition": "aws", "dns_suffix": "amazonaws.com"}),
 		"aws_region":          of(map[string]any{"region": "us-west-2", "description": "US West (Oregon)"}),
