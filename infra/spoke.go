@@ -52,6 +52,12 @@ func NewSpokeStack(app awscdk.App, list []spec.Spec) error {
 		Synthesizer: awscdk.NewDefaultStackSynthesizer(&awscdk.DefaultStackSynthesizerProps{GenerateBootstrapVersionRule: jsii.Bool(false)}),
 	})
 	awscdk.Tags_Of(stack).Add(jsii.String(settings.TagKey), jsii.String(settings.TagValue), nil)
+	// A boundary is a policy of the role's own account or of AWS (IAM API reference, CreateRole).
+	parts := strings.SplitN(chosen.PermissionsBoundary, ":", 6)
+	if len(parts) == 6 && parts[4] != "aws" {
+		parts[1], parts[4] = *awscdk.Aws_PARTITION(), *awscdk.Aws_ACCOUNT_ID()
+	}
+	bound(stack, strings.Join(parts, ":"))
 	h := newHub(stack, chosen)
 	if err := h.newReader(list); err != nil {
 		return err
@@ -543,6 +549,8 @@ func NewStack(app awscdk.App, list []spec.Spec, packages string) error {
 	})
 	awscdk.Tags_Of(stack).Add(jsii.String(settings.TagKey), jsii.String(settings.TagValue), nil)
 
+	bound(stack, chosen.PermissionsBoundary)
+
 	r, err := newResources(stack, chosen, list)
 	if err != nil {
 		return err
@@ -568,6 +576,13 @@ func NewStack(app awscdk.App, list []spec.Spec, packages string) error {
 	}
 	output(stack, chosen, r, alarms, functions, who)
 	return limits.CheckResources(count(stack))
+}
+
+// bound gives every role of a stack its permissions boundary, if there is one.
+func bound(stack awscdk.Stack, policy string) {
+	if policy != "" {
+		awsiam.PermissionsBoundary_Of(stack).Apply(awsiam.ManagedPolicy_FromManagedPolicyArn(stack, jsii.String("Boundary"), jsii.String(policy)))
+	}
 }
 
 // count is the stack's resources by type. The library counts them too, when it

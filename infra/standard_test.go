@@ -32,6 +32,7 @@ func TestStandardTemplateIsTheApps(t *testing.T) {
 	maps.Copy(everything, map[string]any{
 		"targets": everyTarget, "targetEmail": "a@example.com,b@example.com", "slackActions": "on", "spokes": "222233334444/eu-west-1=payments,333344445555/us-west-2", "externalId": "rollcall-7f3a",
 		"relays": "prod,dev", "slackSigningSecretArn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:signing-AbCdEf", "weekly": "off", "logLevel": "debug",
+		"permissionsBoundary": "arn:aws:iam::111122223333:policy/boundary",
 	})
 	for name, context := range map[string]map[string]any{
 		"only a channel":  {"slackActions": "off", "targets": "none"},
@@ -236,6 +237,7 @@ func someSettings(r *rand.Rand) map[string]any {
 		"spokes": text("none", spokes...), "externalId": pick("rollcall-7f3a"), "targets": text("none", targets...), "slackActions": pick("on", "off"), "dashboard": pick("on", "off"),
 		"decodeDenied": pick("on", "off"), "autoModeLogs": text("off", some("/aws/vendedlogs/%d*", 4)...), "evidence": pick("off", "7", "365"), "joinTime": pick("1m", "5m", "15m"),
 		"sweepConcurrency": pick("2", "9", "50"), "logRetentionDays": pick("1", "3653"), "relays": text("none", some("cluster-%d", 4)...), "routes": pick("none", "all/critical=C0PAGES0001@S0ONCALL01"),
+		"permissionsBoundary":   pick("", "arn:aws:iam::111122223333:policy/teams/boundary"),
 		"targetSecretKmsKeyArn": pick("", "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-0000-4000-8000-000000000001"),
 	}
 	if own {
@@ -374,5 +376,31 @@ func longest(t *testing.T, source []byte) {
 	}
 	if err := limits.Check(text); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestBoundary: every role has it; in a spoke it is that of the spoke's own account.
+func TestBoundary(t *testing.T) {
+	const policy = "arn:aws:iam::111122223333:policy/teams/boundary"
+	for _, test := range []struct {
+		given map[string]any
+		roles int
+		want  string
+	}{
+		{map[string]any{"permissionsBoundary": policy}, 14, policy},
+		{map[string]any{"permissionsBoundary": policy, keys.SpokeTemplate: "any"}, 2, "arn:${AWS::Partition}:iam::${AWS::AccountId}:policy/teams/boundary"},
+		{map[string]any{"permissionsBoundary": "arn:aws:iam::aws:policy/PowerUserAccess", keys.SpokeTemplate: "any"}, 2, "arn:aws:iam::aws:policy/PowerUserAccess"},
+	} {
+		test.given["slackChannel"] = channel
+		tpl := synthesised(t, test.given)
+		roles := tpl.all("AWS::IAM::Role")
+		for _, r := range roles {
+			if got := flat(r.Properties["PermissionsBoundary"]); got != test.want {
+				t.Errorf("%s: the boundary is %q, want %q", r.id, got, test.want)
+			}
+		}
+		if len(roles) != test.roles {
+			t.Errorf("%d roles, want %d", len(roles), test.roles)
+		}
 	}
 }

@@ -69,6 +69,8 @@ type Settings struct {
 	Spoke string
 	// Organization narrows whom a spoke trusts; "" is none.
 	Organization string
+	// PermissionsBoundary is the ARN of the policy that bounds every role; "" is none.
+	PermissionsBoundary string
 }
 
 // AnySpoke stands for every spoke in which nothing is changed: one template for all.
@@ -91,6 +93,8 @@ func Parse(context map[string]any) (Settings, error) {
 		AlarmEmail:         given[AlarmEmail],
 		Spoke:              given[SpokeTemplate],
 		Organization:       given[Organization],
+
+		PermissionsBoundary: given[PermissionsBoundary],
 	}
 	bad := func(key, format string, values ...any) {
 		wrong = append(wrong, Problem{Key: key, Err: fmt.Errorf(format, values...)})
@@ -168,6 +172,9 @@ func Parse(context map[string]any) (Settings, error) {
 	if s.AlarmTopicARN != "" && !topicARN.MatchString(s.AlarmTopicARN) {
 		bad(AlarmTopicARN, "%q is not the ARN of a topic", s.AlarmTopicARN)
 	}
+	if s.PermissionsBoundary != "" && !policyARN.MatchString(s.PermissionsBoundary) {
+		bad(PermissionsBoundary, "%q is not the ARN of a policy", s.PermissionsBoundary)
+	}
 	if s.AlarmEmail != "" && !strings.Contains(s.AlarmEmail, "@") {
 		bad(AlarmEmail, "%q is not an email address", s.AlarmEmail)
 	}
@@ -214,6 +221,7 @@ var (
 	// the ARN without them matches nothing.
 	secretARN = regexp.MustCompile(`^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:.+-[A-Za-z0-9]{6}$`)
 	keyARN    = regexp.MustCompile(`^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[A-Za-z0-9-]+$`)
+	policyARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[A-Za-z0-9_+=,.@/-]+$`)
 	// organizationID is the form of Organizations (API reference, Organization, Id).
 	organizationID = regexp.MustCompile(`^o-[a-z0-9]{10,32}$`)
 	topicARN       = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$`)
@@ -364,6 +372,8 @@ const (
 	SpokeTemplate = "spoke"
 	Organization  = "organization"
 
+	PermissionsBoundary = "permissionsBoundary"
+
 	VPCSubnetIDs        = "vpcSubnetIds"
 	VPCSecurityGroupIDs = "vpcSecurityGroupIds"
 )
@@ -401,6 +411,7 @@ func Keys() []Key {
 		Key{Dashboard, "on", `"off" leaves out the CloudWatch dashboard (launches, joins, addresses left, incidents, Rollcall's own health). An account's first three dashboards are free, and each further one costs $3.00 a month. Opening it searches the log groups ($0.005 a GB).`},
 		Key{SpokeTemplate, "", `Which spoke's template "make spoke-template" writes: "any" (reads and forwards, changes nothing: one file for all accounts), or an account and a region (222233334444/eu-west-1), with the roles for what its clusters opted in to.`},
 		Key{Organization, "", "Id of the organization (o-…) of the hub: a spoke's roles then trust the hub only while the hub is in that organization. Leave it out for a spoke outside the organization."},
+		Key{PermissionsBoundary, "", "ARN of a managed policy that every role of the stack gets as its permissions boundary, if your organization requires one. The roles can then do only what both their own policies and this policy allow: it must allow what docs/permissions.md lists. In a spoke it is the policy of the same name in the spoke's account."},
 		Key{StackName, "Rollcall", "Name of the stack. In lower case it is the name of the bus, and the prefix of every function's and queue's name."},
 	)
 }

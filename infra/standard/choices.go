@@ -62,6 +62,7 @@ func choices() []choice {
 		{name: "CreatesAccessEntries", when: given(p.AccessEntryClusters), base: true},
 		{name: "HasRemedyVpcs", when: not(equals(p.RemedyVPCs, "none")), base: true},
 		{name: "HasRemedyRoles", when: not(equals(p.RemedyRoles, "none")), base: true},
+		{name: "HasBoundary", when: given(p.PermissionsBoundary), base: true},
 		{name: "HasRelays", when: given(p.RelayFunctions), base: true},
 	}
 }
@@ -112,6 +113,7 @@ const (
 	slackKey    = "arn:aws:kms:us-west-2:111122223333:key/zqslack"
 	targetKey   = "arn:aws:kms:us-west-2:111122223333:key/zqtargets"
 	alarmTopic  = "arn:aws:sns:us-west-2:111122223333:zqalarms"
+	boundary    = "arn:aws:iam::111122223333:policy/zqboundary"
 	alarmEmail  = "zqalarms@example.com"
 	evidence    = 337
 	logDays     = 3288
@@ -207,6 +209,7 @@ func Settings(a Assignment) map[string]any {
 		"vpcSecurityGroupIds":   where(inVPC, items(p.VPCSecurityGroupIDs, "%"), ""),
 		"alarmTopicArn":         where("HasAlarmTopic", alarmTopic, ""),
 		"alarmEmail":            where("HasAlarmEmail", alarmEmail, ""),
+		"permissionsBoundary":   where("HasBoundary", boundary, ""),
 		"evidence":              where("KeepsEvidence", fmt.Sprint(evidence), "off"),
 		"dashboard":             where("HasDashboard", "on", "off"),
 		"decodeDenied":          where("DecodesDenied", "on", "off"),

@@ -485,7 +485,7 @@ func fixed() map[string]any {
 		slackSecret: ref(p.SlackSecretARN), slackRegion: region(p.SlackSecretARN),
 		signSecret: ref(p.SigningSecretARN), signRegion: region(p.SigningSecretARN),
 		slackKey: ref(p.SlackSecretKMSKey), targetKey: ref(p.TargetSecretKMSKey),
-		alarmTopic: ref(p.AlarmTopicARN), alarmEmail: ref(p.AlarmEmail),
+		boundary: ref(p.PermissionsBoundary), alarmTopic: ref(p.AlarmTopicARN), alarmEmail: ref(p.AlarmEmail),
 		strings.Join(accessClusters().items(), " "): map[string]any{"Fn::Join": []any{" ", map[string]any{"Fn::Split": []any{",", ref(p.ClusterRoleClusters)}}}},
 	}
 }

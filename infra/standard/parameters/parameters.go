@@ -50,6 +50,7 @@ const (
 	AlarmTopicARN        = "AlarmTopicArn"
 	AlarmEmail           = "AlarmEmail"
 	JoinTime             = "JoinTime"
+	PermissionsBoundary  = "PermissionsBoundary"
 	SweepConcurrency     = "SweepConcurrency"
 	LogRetentionDays     = "LogRetentionDays"
 	Dashboard            = "Dashboard"
@@ -332,6 +333,7 @@ func ofStack() []Parameter {
 		row(settings.AlarmTopicARN, GroupRunning, `^$|^`+topicARN+`$`, func(f facts) string { return f.Settings.AlarmTopicARN }),
 		row(settings.AlarmEmail, GroupRunning, `^$|^[^@]+@[^@]+$`, func(f facts) string { return f.Settings.AlarmEmail }),
 		row(settings.TargetEmail, GroupTargets, listOf(`[^@,]+@[^@,]+`, MostEmails, ""), func(f facts) string { return listed(f.TargetEmails, "") }),
+		row(settings.PermissionsBoundary, GroupRunning, `^$|^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/-]+$`, func(f facts) string { return f.Settings.PermissionsBoundary }),
 		days, board,
 	}
 }

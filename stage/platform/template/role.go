@@ -145,8 +145,9 @@ func (t *Template) addRole(id string, n named, properties map[string]any) error 
 			PolicyName     string
 			PolicyDocument policyDocument
 		}
-		Tags               tags
-		MaxSessionDuration inert
+		Tags tags
+		// A permissions boundary is another account's guard, which the stage does not play.
+		MaxSessionDuration, PermissionsBoundary inert
 	}
 	if err := decode(id, properties, &p); err != nil {
 		return err
