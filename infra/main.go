@@ -540,6 +540,14 @@ func authRoles(role string) string {
 	return "- rolearn: " + role + "\n  username: " + clusterrole.Group + "\n  groups:\n  - " + clusterrole.Group + "\n"
 }
 
+// withoutPath is the reader's ARN as aws-auth knows roles, which is without their paths (EKS
+// user guide, "Grant IAM users access to Kubernetes with a ConfigMap": "The role ARN can't
+// include a path").
+func withoutPath(chosen settings.Settings) string {
+	chosen.RolePath = "/"
+	return readerARN(chosen)
+}
+
 // fillIn is a command that asks for a secret and puts it in.
 func fillIn(what, arn string) string {
 	return `printf '` + what + `: ' && read -rs T && echo && printf %s "$T" | aws secretsmanager put-secret-value --region ` + *awscdk.Aws_REGION() +

@@ -340,7 +340,7 @@ func output(stack awscdk.Stack, chosen settings.Settings, r resources, a alarms,
 		say("KubernetesPolicyCommand", "The same as KubernetesAccessCommand without a ClusterRole, but wider: AmazonAIOpsAssistantPolicy, "+settings.AIOpsGives, jsii.String(admitByPolicy(role)))
 	}
 	say("AwsAuthRoles", "For clusters in authentication mode CONFIG_MAP, which cannot have access entries: add these lines under mapRoles (kubectl -n kube-system edit configmap aws-auth), and apply deploy/clusterrole.yaml"+
-		about(chosen.ConfigMapClusters), jsii.String(authRoles(role)))
+		about(chosen.ConfigMapClusters), jsii.String(authRoles(withoutPath(chosen))))
 }
 
 // about names the clusters that an output is known to be for.
@@ -495,7 +495,7 @@ func readerName(chosen settings.Settings) string {
 
 // readerARN is the role's ARN.
 func readerARN(chosen settings.Settings) string {
-	return "arn:" + *awscdk.Aws_PARTITION() + ":iam::" + *awscdk.Aws_ACCOUNT_ID() + ":role/" + readerName(chosen)
+	return "arn:" + *awscdk.Aws_PARTITION() + ":iam::" + *awscdk.Aws_ACCOUNT_ID() + ":role" + chosen.RolePath + readerName(chosen)
 }
 
 // askRelays is the permission to ask the relays of this account's clusters (package relay):
@@ -682,7 +682,7 @@ func (r resources) value(v spec.Variable, chosen settings.Settings) (*string, er
 	case config.HubAccount:
 		return awscdk.Aws_ACCOUNT_ID(), nil
 	case config.RolePrefix:
-		return jsii.String(chosen.Prefix()), nil
+		return jsii.String(chosen.RolePath + chosen.Prefix()), nil
 	case config.TableName:
 		return r.table.TableName(), nil
 	case config.BusName:

@@ -77,6 +77,7 @@ func NewSpokeStack(app awscdk.App, list []spec.Spec) error {
 		}
 	}
 	h.forward(list)
+	under(stack, chosen.RolePath)
 	return nil
 }
 
@@ -111,7 +112,7 @@ func (h hub) trust(role spec.SpokeRole, list []spec.Spec) awsiam.IPrincipal {
 	var names []string
 	for _, s := range list {
 		if slices.Contains(s.Assumes, role) {
-			names = append(names, functionRoles(*h.account, h.chosen.StackName, s.Name))
+			names = append(names, functionRoles(*h.account, h.chosen.RolePath, h.chosen.StackName, s.Name))
 		}
 	}
 	equals := map[string]any{"sts:ExternalId": h.externalID}
@@ -210,8 +211,8 @@ func (h hub) forward(list []spec.Spec) {
 
 // functionRoles is how a function's role in a stack is called: the stack's name, the
 // construct's, and what CDK and CloudFormation add.
-func functionRoles(account, stack, function string) string {
-	return "arn:" + *awscdk.Aws_PARTITION() + ":iam::" + account + ":role/" + stack + "-" + camel(function) + "Role*"
+func functionRoles(account, path, stack, function string) string {
+	return "arn:" + *awscdk.Aws_PARTITION() + ":iam::" + account + ":role" + path + stack + "-" + camel(function) + "Role*"
 }
 
 const (
@@ -496,7 +497,7 @@ func assumeStatements(function spec.Spec, chosen settings.Settings) ([]statement
 				return nil, err
 			}
 			if there {
-				arns = append(arns, config.SpokeRoleARN(chosen.Prefix(), role, s.ID))
+				arns = append(arns, config.SpokeRoleARN(chosen.RolePath+chosen.Prefix(), role, s.ID))
 			}
 		}
 		i := 0
@@ -568,6 +569,7 @@ func NewStack(app awscdk.App, list []spec.Spec, packages string) error {
 	letRulesSend(r.failed, "UndeliveredEvents", rules)
 	guardBus(stack, r.bus, functions)
 	who := newReader(stack, chosen, functions)
+	under(stack, chosen.RolePath)
 	admit(chosen, who)
 	alarms := newAlarms(stack, chosen)
 	alarms.watch(r, functions)
@@ -582,6 +584,19 @@ func NewStack(app awscdk.App, list []spec.Spec, packages string) error {
 func bound(stack awscdk.Stack, policy string) {
 	if policy != "" {
 		awsiam.PermissionsBoundary_Of(stack).Apply(awsiam.ManagedPolicy_FromManagedPolicyArn(stack, jsii.String("Boundary"), jsii.String(policy)))
+	}
+}
+
+// under puts every role that a stack has under a path. A role without one is not given the
+// path "/": a change of the property makes a role anew (CloudFormation, AWS::IAM::Role, Path).
+func under(stack awscdk.Stack, path string) {
+	if path == "/" {
+		return
+	}
+	for _, c := range *stack.Node().FindAll(constructs.ConstructOrder_PREORDER) {
+		if *awscdk.CfnResource_IsCfnResource(c) && *c.(awscdk.CfnResource).CfnResourceType() == "AWS::IAM::Role" {
+			c.(awscdk.CfnResource).AddPropertyOverride(jsii.String("Path"), path)
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func TestStandardTemplateIsTheApps(t *testing.T) {
 	maps.Copy(everything, map[string]any{
 		"targets": everyTarget, "targetEmail": "a@example.com,b@example.com", "slackActions": "on", "spokes": "222233334444/eu-west-1=payments,333344445555/us-west-2", "externalId": "rollcall-7f3a",
 		"relays": "prod,dev", "slackSigningSecretArn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:signing-AbCdEf", "weekly": "off", "logLevel": "debug",
-		"permissionsBoundary": "arn:aws:iam::111122223333:policy/boundary",
+		"permissionsBoundary": "arn:aws:iam::111122223333:policy/boundary", "rolePath": "/teams/platform/",
 	})
 	for name, context := range map[string]map[string]any{
 		"only a channel":  {"slackActions": "off", "targets": "none"},
@@ -98,6 +98,9 @@ func comparable(t *testing.T, stack string, of cloudformation.Resolved) map[stri
 				allowed[role] = append(allowed[role], allowances(t, get(policy, "PolicyDocument"))...)
 			}
 			delete(r.Properties, "Policies")
+			if r.Properties["Path"] == "/" {
+				delete(r.Properties, "Path") // as without one
+			}
 		case "AWS::EKS::AccessEntry":
 			id = fmt.Sprint("AccessEntry of ", r.Properties["ClusterName"])
 		case "AWS::Lambda::Function":
@@ -237,6 +240,7 @@ func someSettings(r *rand.Rand) map[string]any {
 		"spokes": text("none", spokes...), "externalId": pick("rollcall-7f3a"), "targets": text("none", targets...), "slackActions": pick("on", "off"), "dashboard": pick("on", "off"),
 		"decodeDenied": pick("on", "off"), "autoModeLogs": text("off", some("/aws/vendedlogs/%d*", 4)...), "evidence": pick("off", "7", "365"), "joinTime": pick("1m", "5m", "15m"),
 		"sweepConcurrency": pick("2", "9", "50"), "logRetentionDays": pick("1", "3653"), "relays": text("none", some("cluster-%d", 4)...), "routes": pick("none", "all/critical=C0PAGES0001@S0ONCALL01"),
+		"rolePath":              pick("/", "/teams/platform/"),
 		"permissionsBoundary":   pick("", "arn:aws:iam::111122223333:policy/teams/boundary"),
 		"targetSecretKmsKeyArn": pick("", "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-0000-4000-8000-000000000001"),
 	}
@@ -402,5 +406,34 @@ func TestBoundary(t *testing.T) {
 		if len(roles) != test.roles {
 			t.Errorf("%d roles, want %d", len(roles), test.roles)
 		}
+	}
+}
+
+// TestRolePath: every role is under it, whoever names a role by its ARN names it there, and
+// aws-auth has the reader without it.
+func TestRolePath(t *testing.T) {
+	tpl := synthesised(t, map[string]any{"slackChannel": channel, "rolePath": "/teams/platform/", "spokes": "222233334444/eu-west-1", "externalId": "rollcall-7f3a"})
+	for _, r := range tpl.all("AWS::IAM::Role") {
+		if r.Properties["Path"] != "/teams/platform/" {
+			t.Errorf("%s is under %v", r.id, r.Properties["Path"])
+		}
+	}
+	text := string(tpl.source)
+	for _, want := range []string{":role/teams/platform/rollcall-reader-", "arn:aws:iam::222233334444:role/teams/platform/rollcall-reader-eu-west-1", `"ROLLCALL_ROLE_PREFIX": "/teams/platform/rollcall"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the template has no %s", want)
+		}
+	}
+	if got := flat(tpl.Outputs["AwsAuthRoles"].Value); !strings.Contains(got, ":role/rollcall-reader-") {
+		t.Errorf("aws-auth has %q", got)
+	}
+	spoke := synthesised(t, map[string]any{"slackChannel": channel, "rolePath": "/teams/platform/", keys.SpokeTemplate: "any"})
+	for _, r := range spoke.all("AWS::IAM::Role") {
+		if r.Properties["Path"] != "/teams/platform/" {
+			t.Errorf("in a spoke %s is under %v", r.id, r.Properties["Path"])
+		}
+	}
+	if !strings.Contains(string(spoke.source), ":role/teams/platform/Rollcall-SweepRole*") {
+		t.Error("the spoke does not trust the hub's roles under the path")
 	}
 }

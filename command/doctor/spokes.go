@@ -274,7 +274,7 @@ func (c Clients) clustersThere(ctx context.Context, h hub, s config.Spoke, e Els
 			return []Finding{unseen("cluster", called(s), "eks:ListClusters in "+s.String(), err)}
 		}
 	}
-	r := reader{name: roleName(spec.SpokeReader, s.ID), role: config.SpokeRoleARN(Prefix, spec.SpokeReader, s.ID), made: made}
+	r := reader{name: roleName(spec.SpokeReader, s.ID), role: config.SpokeRoleARN(h.cfg.RolePath+Prefix, spec.SpokeReader, s.ID), made: made}
 	for _, f := range h.there {
 		if len(f.spec.Kube) > 0 && slices.Contains(f.spec.Assumes, spec.SpokeReader) {
 			r.functions = append(r.functions, f)

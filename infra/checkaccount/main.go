@@ -105,7 +105,7 @@ func run(ctx context.Context, target string, line settings.Line, getenv func(str
 		}
 		reader := ""
 		if who.account != "" {
-			reader = config.SpokeRoleARN(chosen.Prefix(), spec.SpokeReader, spoke.ID{Account: who.account, Region: cfg.Region})
+			reader = config.SpokeRoleARN(chosen.RolePath+chosen.Prefix(), spec.SpokeReader, spoke.ID{Account: who.account, Region: cfg.Region})
 		}
 		found := sorted(modes(patient, eks.NewFromConfig(cfg), entries(chosen), reader))
 		fmt.Fprint(say, found.words(cfg.Region))

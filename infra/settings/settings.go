@@ -71,6 +71,8 @@ type Settings struct {
 	Organization string
 	// PermissionsBoundary is the ARN of the policy that bounds every role; "" is none.
 	PermissionsBoundary string
+	// RolePath is the path of every role, "/" for none.
+	RolePath string
 }
 
 // AnySpoke stands for every spoke in which nothing is changed: one template for all.
@@ -94,7 +96,7 @@ func Parse(context map[string]any) (Settings, error) {
 		Spoke:              given[SpokeTemplate],
 		Organization:       given[Organization],
 
-		PermissionsBoundary: given[PermissionsBoundary],
+		PermissionsBoundary: given[PermissionsBoundary], RolePath: given[RolePath],
 	}
 	bad := func(key, format string, values ...any) {
 		wrong = append(wrong, Problem{Key: key, Err: fmt.Errorf(format, values...)})
@@ -175,6 +177,9 @@ func Parse(context map[string]any) (Settings, error) {
 	if s.PermissionsBoundary != "" && !policyARN.MatchString(s.PermissionsBoundary) {
 		bad(PermissionsBoundary, "%q is not the ARN of a policy", s.PermissionsBoundary)
 	}
+	if !rolePath.MatchString(s.RolePath) || len(s.RolePath) > mostOfPath {
+		bad(RolePath, "%q is not a path that begins and ends with a slash, of %d characters at most", s.RolePath, mostOfPath)
+	}
 	if s.AlarmEmail != "" && !strings.Contains(s.AlarmEmail, "@") {
 		bad(AlarmEmail, "%q is not an email address", s.AlarmEmail)
 	}
@@ -209,6 +214,9 @@ func Parse(context map[string]any) (Settings, error) {
 	return s, nil
 }
 
+// mostOfPath keeps the roles' ARNs short enough for the policies that they stand in.
+const mostOfPath = 128
+
 // mostOfHub leaves room for "-NodegroupWatchRole239A19D6-" and the twelve characters that
 // CloudFormation adds, of the 64 of a role's name.
 const mostOfHub = 20
@@ -222,6 +230,9 @@ var (
 	secretARN = regexp.MustCompile(`^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:.+-[A-Za-z0-9]{6}$`)
 	keyARN    = regexp.MustCompile(`^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[A-Za-z0-9-]+$`)
 	policyARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[A-Za-z0-9_+=,.@/-]+$`)
+	// rolePath is narrower than IAM's form (API reference, CreateRole, Path: any printable
+	// characters, 512 at most): it stands in ARNs in policies, where some of them mean more.
+	rolePath = regexp.MustCompile(`^/([A-Za-z0-9_+=,.@-]+/)*$`)
 	// organizationID is the form of Organizations (API reference, Organization, Id).
 	organizationID = regexp.MustCompile(`^o-[a-z0-9]{10,32}$`)
 	topicARN       = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$`)
@@ -373,6 +384,7 @@ const (
 	Organization  = "organization"
 
 	PermissionsBoundary = "permissionsBoundary"
+	RolePath            = "rolePath"
 
 	VPCSubnetIDs        = "vpcSubnetIds"
 	VPCSecurityGroupIDs = "vpcSecurityGroupIds"
@@ -412,6 +424,7 @@ func Keys() []Key {
 		Key{SpokeTemplate, "", `Which spoke's template "make spoke-template" writes: "any" (reads and forwards, changes nothing: one file for all accounts), or an account and a region (222233334444/eu-west-1), with the roles for what its clusters opted in to.`},
 		Key{Organization, "", "Id of the organization (o-…) of the hub: a spoke's roles then trust the hub only while the hub is in that organization. Leave it out for a spoke outside the organization."},
 		Key{PermissionsBoundary, "", "ARN of a managed policy that every role of the stack gets as its permissions boundary, if your organization requires one. The roles can then do only what both their own policies and this policy allow: it must allow what docs/permissions.md lists. In a spoke it is the policy of the same name in the spoke's account."},
+		Key{RolePath, "/", `Path of every role of the stack, like /teams/platform/, if your organization allows roles only under a path. The roles in spokes have the same path: deploy the spokes again after changing it. In aws-auth a role stands without its path.`},
 		Key{StackName, "Rollcall", "Name of the stack. In lower case it is the name of the bus, and the prefix of every function's and queue's name."},
 	)
 }

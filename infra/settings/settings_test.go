@@ -26,6 +26,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := Settings{
 		StackName: "Rollcall",
+		RolePath:  "/",
 		Environment: map[spec.Variable]string{
 			config.Clusters:   "all",
 			config.Channel:    "C0123456789",

@@ -114,6 +114,7 @@ const (
 	targetKey   = "arn:aws:kms:us-west-2:111122223333:key/zqtargets"
 	alarmTopic  = "arn:aws:sns:us-west-2:111122223333:zqalarms"
 	boundary    = "arn:aws:iam::111122223333:policy/zqboundary"
+	rolePath    = "/zqpath/"
 	alarmEmail  = "zqalarms@example.com"
 	evidence    = 337
 	logDays     = 3288
@@ -146,9 +147,9 @@ func lists() []list {
 		{p.RemedyVPCs, "vpc-5e0c", "", p.MostVPCs},
 		{p.InterfaceVPCs, "vpc-5e0d", "", p.MostVPCs},
 		{p.RemedyRoles, "arn:aws:iam::111122223333:role/zqn", "", 2},
-		{p.SpokeReaderRoles, "arn:aws:iam::99000000", ":role/zqxstack-reader-eu-west-1", 2},
-		{p.SpokeCleanerRoles, "arn:aws:iam::99000000", ":role/zqxstack-cleaner-eu-west-1", 2},
-		{p.SpokeRemediatorRoles, "arn:aws:iam::99000000", ":role/zqxstack-remediator-eu-west-1", 2},
+		{p.SpokeReaderRoles, "arn:aws:iam::99000000", ":role/zqpath/zqxstack-reader-eu-west-1", 2},
+		{p.SpokeCleanerRoles, "arn:aws:iam::99000000", ":role/zqpath/zqxstack-cleaner-eu-west-1", 2},
+		{p.SpokeRemediatorRoles, "arn:aws:iam::99000000", ":role/zqpath/zqxstack-remediator-eu-west-1", 2},
 		{p.SpokeAccounts, "99000000", "", 2},
 	}
 }
@@ -210,6 +211,7 @@ func Settings(a Assignment) map[string]any {
 		"alarmTopicArn":         where("HasAlarmTopic", alarmTopic, ""),
 		"alarmEmail":            where("HasAlarmEmail", alarmEmail, ""),
 		"permissionsBoundary":   where("HasBoundary", boundary, ""),
+		"rolePath":              rolePath,
 		"evidence":              where("KeepsEvidence", fmt.Sprint(evidence), "off"),
 		"dashboard":             where("HasDashboard", "on", "off"),
 		"decodeDenied":          where("DecodesDenied", "on", "off"),

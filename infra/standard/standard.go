@@ -112,7 +112,7 @@ func written(whole map[string]any) []byte {
 }
 
 // leftover is anything that only a stand-in holds.
-var leftover = regexp.MustCompile(`(?i)zqx|zq[a-z][0-9]{4}|5e0[a-d]0|9900000000|us-zq|rollcall:(same|body|head|list|tail)`)
+var leftover = regexp.MustCompile(`(?i)zqx|zq[a-z][0-9]{4}|5e0[a-d]0|9900000000|us-zq|zqpath|rollcall:(same|body|head|list|tail)`)
 
 type app struct {
 	description string
@@ -485,7 +485,7 @@ func fixed() map[string]any {
 		slackSecret: ref(p.SlackSecretARN), slackRegion: region(p.SlackSecretARN),
 		signSecret: ref(p.SigningSecretARN), signRegion: region(p.SigningSecretARN),
 		slackKey: ref(p.SlackSecretKMSKey), targetKey: ref(p.TargetSecretKMSKey),
-		boundary: ref(p.PermissionsBoundary), alarmTopic: ref(p.AlarmTopicARN), alarmEmail: ref(p.AlarmEmail),
+		boundary: ref(p.PermissionsBoundary), rolePath: ref(p.RolePath), alarmTopic: ref(p.AlarmTopicARN), alarmEmail: ref(p.AlarmEmail),
 		strings.Join(accessClusters().items(), " "): map[string]any{"Fn::Join": []any{" ", map[string]any{"Fn::Split": []any{",", ref(p.ClusterRoleClusters)}}}},
 	}
 }

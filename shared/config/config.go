@@ -253,8 +253,8 @@ type Config struct {
 	Spoke      spoke.ID
 	Spokes     []Spoke
 	ExternalID string
-	// RolePrefix begins the names of the roles of spokes.
-	RolePrefix string
+	// RolePrefix begins the names of the roles of spokes, which are under RolePath.
+	RolePrefix, RolePath string
 	// Clock is the stage's clock; the zero Clock is the wall clock.
 	Clock Clock
 	// Endpoints are the stage's ways to the clusters; nil outside the stage.
@@ -363,7 +363,8 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 	case HubAccount:
 		c.Hub.Account = text
 	case RolePrefix:
-		c.RolePrefix = text
+		i := strings.LastIndex(text, "/") + 1
+		c.RolePath, c.RolePrefix = text[:i], text[i:]
 	case TableName:
 		c.TableName, err = required(text)
 	case BusName:

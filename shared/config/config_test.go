@@ -697,3 +697,19 @@ func FuzzWeekly(f *testing.F) {
 		}
 	})
 }
+
+// The roles of spokes are under the path that stands before their prefix.
+func TestRolePath(t *testing.T) {
+	for prefix, want := range map[string]string{
+		"rollcall": "arn:aws:iam::222233334444:role/rollcall-reader-eu-west-1", "/rollcall": "arn:aws:iam::222233334444:role/rollcall-reader-eu-west-1",
+		"/teams/platform/rollcall": "arn:aws:iam::222233334444:role/teams/platform/rollcall-reader-eu-west-1",
+	} {
+		c, err := Load(func(name string) string { return map[string]string{"ROLLCALL_ROLE_PREFIX": prefix}[name] }, []spec.Variable{RolePrefix})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.ForSpoke(spoke.ID{Account: "222233334444", Region: "eu-west-1"}).SpokeRole(spec.SpokeReader); got != want || c.RolePrefix != "rollcall" {
+			t.Errorf("%s: %s with the prefix %s, want %s", prefix, got, c.RolePrefix, want)
+		}
+	}
+}

@@ -200,13 +200,13 @@ func (c Config) unmistakable(text string) bool {
 
 // SpokeRole is the ARN of one of the roles that a spoke has for the hub.
 func (c Config) SpokeRole(role spec.SpokeRole) string {
-	return SpokeRoleARN(c.RolePrefix, role, c.Spoke)
+	return SpokeRoleARN(c.RolePath+c.RolePrefix, role, c.Spoke)
 }
 
 // SpokeRoleARN is the ARN of a role of a spoke: IAM's names are the account's, so the
-// region is in it.
+// region is in it. The prefix has the path before it, if there is one.
 func SpokeRoleARN(prefix string, role spec.SpokeRole, of spoke.ID) string {
-	return fmt.Sprintf("arn:%s:iam::%s:role/%s-%s-%s", of.Partition(), of.Account, prefix, role, of.Region)
+	return fmt.Sprintf("arn:%s:iam::%s:role/%s-%s-%s", of.Partition(), of.Account, strings.TrimPrefix(prefix, "/"), role, of.Region)
 }
 
 // RemedyOf is what a remedy may do in a cluster.

@@ -51,6 +51,7 @@ const (
 	AlarmEmail           = "AlarmEmail"
 	JoinTime             = "JoinTime"
 	PermissionsBoundary  = "PermissionsBoundary"
+	RolePath             = "RolePath"
 	SweepConcurrency     = "SweepConcurrency"
 	LogRetentionDays     = "LogRetentionDays"
 	Dashboard            = "Dashboard"
@@ -169,7 +170,7 @@ func longest() map[string]int {
 		TargetSecrets: 2000, TargetTopics: 3000, RelayFunctions: MostRelays * 65,
 		// Functions read these two as they are: they must leave room for other settings.
 		AutoModeLogs: 800, RemedyRoles: 800,
-		SpokeAccounts: mostValue, SpokeReaderRoles: mostValue, SpokeCleanerRoles: mostValue, SpokeRemediatorRoles: mostValue, TargetEmail: mostValue,
+		RolePath: 128, SpokeAccounts: mostValue, SpokeReaderRoles: mostValue, SpokeCleanerRoles: mostValue, SpokeRemediatorRoles: mostValue, TargetEmail: mostValue,
 	}
 }
 
@@ -334,6 +335,7 @@ func ofStack() []Parameter {
 		row(settings.AlarmEmail, GroupRunning, `^$|^[^@]+@[^@]+$`, func(f facts) string { return f.Settings.AlarmEmail }),
 		row(settings.TargetEmail, GroupTargets, listOf(`[^@,]+@[^@,]+`, MostEmails, ""), func(f facts) string { return listed(f.TargetEmails, "") }),
 		row(settings.PermissionsBoundary, GroupRunning, `^$|^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/-]+$`, func(f facts) string { return f.Settings.PermissionsBoundary }),
+		row(settings.RolePath, GroupRunning, `^/([A-Za-z0-9_+=,.@-]+/)*$`, func(f facts) string { return f.Settings.RolePath }),
 		days, board,
 	}
 }
@@ -593,7 +595,7 @@ func roles(f facts, role spec.SpokeRole) []string {
 				len(of.RemedyRoles) > 0 && anyOf(of, optin.CreateAccessEntry)
 		}
 		if has {
-			list = append(list, config.SpokeRoleARN(f.Prefix(), role, s.ID))
+			list = append(list, config.SpokeRoleARN(f.Settings.RolePath+f.Prefix(), role, s.ID))
 		}
 	}
 	return list

@@ -178,7 +178,15 @@ func (r *resolver) values(id string, res resource, name string) (named, error) {
 		n.ref = n.arn
 		n.attributes = map[string]string{"Id": n.arn}
 	case "AWS::IAM::Role":
-		n.arn = "arn:aws:iam::" + r.o.AccountID + ":role/" + name
+		path := "/"
+		if v := res.Properties["Path"]; v != nil {
+			text, err := r.text(v, place{id, "Properties.Path"})
+			if err != nil {
+				return named{}, err
+			}
+			path = text
+		}
+		n.arn = "arn:aws:iam::" + r.o.AccountID + ":role" + path + name
 		n.attributes = map[string]string{"Arn": n.arn, "RoleId": "AROA" + strings.ToUpper(id)}
 	case "AWS::IAM::ManagedPolicy":
 		n.arn = "arn:aws:iam::" + r.o.AccountID + ":policy/" + name
