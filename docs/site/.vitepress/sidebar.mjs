@@ -28,6 +28,7 @@ const main = [
     items: [
       page("/start"),
       page("/install"),
+      page("/standard"),
       page("/channel", "Slack"),
       page("/ask", "Ask and silence"),
       page("/message"),

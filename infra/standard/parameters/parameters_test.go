@@ -11,6 +11,7 @@ import (
 
 	"rollcall/infra/settings"
 	"rollcall/shared/config"
+	"rollcall/tools/testfile"
 )
 
 func of(t *testing.T, context map[string]any) (map[string]string, error) {
@@ -136,5 +137,25 @@ func TestPack(t *testing.T) {
 	}
 	if plain, err := config.Unpack(got["Clusters"]); err != nil || plain != text || len(got["Clusters"]) > 1000 {
 		t.Errorf("%s: %v", got["Clusters"], err)
+	}
+}
+
+// The page has the bounds that the table has.
+func TestPageHasTheBounds(t *testing.T) {
+	page := string(testfile.Read(t, "../../../docs/standard.md"))
+	for _, row := range []string{
+		fmt.Sprintf("| `AccessClusters` | %d clusters |", MostAccessEntries),
+		fmt.Sprintf("| the clusters of each remedy and of the clean-up | %d clusters |", MostClusters),
+		fmt.Sprintf("| `RemedyVpcs`, `CleanupUntagged` | %d VPCs |", MostVPCs),
+		fmt.Sprintf("| `RemedyRoles`, `AutoModeLogs` | %d characters each |", ByName(RemedyRoles).Longest),
+		fmt.Sprintf("| `AutoModeLogs` | %d log groups |", MostLogGroups),
+		fmt.Sprintf("| `VpcSubnetIds` | %d subnets |", MostSubnets),
+		fmt.Sprintf("| `TargetSecrets` | %d secrets |", MostTargetSecrets),
+		fmt.Sprintf("| `RelayFunctions` | %d relays |", MostRelays),
+		fmt.Sprintf("| `TargetEmail` | %d addresses |", MostEmails),
+	} {
+		if !strings.Contains(page, row) {
+			t.Errorf("the page has no row %s", row)
+		}
 	}
 }
