@@ -7,7 +7,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 
@@ -18,13 +17,11 @@ import (
 )
 
 func main() {
-	out := flag.String("out", "deploy/clusterrole.yaml", "where the ClusterRole goes")
-	flag.Parse()
 	manifest, err := clusterrole.Manifest(specs.All())
 	schema, noSchema := settingsfile.Schema(settings.ForFile())
 	sample, noSample := settingsfile.Sample(settings.ForFile())
 	if err = errors.Join(err, noSchema, noSample); err == nil {
-		err = errors.Join(os.WriteFile(*out, manifest, 0o644), os.WriteFile("docs/settings.md", []byte(settings.Page()), 0o644),
+		err = errors.Join(os.WriteFile("deploy/clusterrole.yaml", manifest, 0o644), os.WriteFile("docs/settings.md", []byte(settings.Page()), 0o644),
 			os.WriteFile("deploy/rollcall.schema.json", schema, 0o644), os.WriteFile("deploy/rollcall.yaml", []byte(sample), 0o644))
 	}
 	if err != nil {

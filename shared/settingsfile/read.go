@@ -442,12 +442,15 @@ func (s shape) scalar(n *yaml.Node) (text, wrong string) {
 	return n.Value, ""
 }
 
+// sexagesimal is how YAML 1.1 writes a number of base 60: 1:30 is 90 (yaml.org/type/int.html).
+const sexagesimal = `[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?`
+
 // notText is what YAML 1.1 or 1.2 takes a value without quotes for; "" for a text.
 func notText(n *yaml.Node) string {
 	switch {
 	case isSwitch(n.Value):
 		return "true or false"
-	case n.Tag == "!!int", n.Tag == "!!float":
+	case n.Tag == "!!int", n.Tag == "!!float", matches(sexagesimal, n.Value):
 		return "a number"
 	case n.Tag == "!!timestamp":
 		return "a date"

@@ -128,11 +128,14 @@ func refused() []struct {
 			"line 1, column 24: cleanup has the name 12, which is a number to YAML: put it in quotes"}, true},
 		{"an account without quotes", "spokes:\n  - {account: 012345678901, region: eu-west-1}\n", []string{
 			"line 2, column 15: spokes[0].account is a number to YAML: put it in quotes"}, false},
+		{"numbers of base 60", "tags: {window: 22:30, other: 1:2:3.5, good: 10:99}\n", []string{
+			"line 1, column 16: tags.window is a number to YAML: put it in quotes",
+			"line 1, column 30: tags.other is a number to YAML: put it in quotes"}, true},
 		{"an external id of digits", "externalId: 12345678\n", []string{"line 1, column 13: externalId is a number to YAML: put it in quotes"}, false},
 		{"no duration", "joinTime: 5\ngiveUp: 2 hours\nproofTime: 1:30\nremindAfter: 1\n", []string{
 			"line 1, column 11: joinTime is a number to YAML: write a duration like 90s, 5m or 2h",
 			"line 2, column 9: giveUp is not valid: write a duration like 90s, 5m or 2h",
-			"line 3, column 12: proofTime is not valid: write a duration like 90s, 5m or 2h",
+			"line 3, column 12: proofTime is a number to YAML: write a duration like 90s, 5m or 2h",
 			"line 4, column 14: remindAfter is a number to YAML: write a duration like 90s, 5m or 2h, or 0"}, false},
 		{"numbers", "evidence: 366\ncleanupCap: 1_000\nremedyLimit: 1.5\ncleanupShare: half\nlogRetentionDays: true\n", []string{
 			"line 1, column 11: evidence is not valid: write a whole number from 1 to 365, or off",
