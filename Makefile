@@ -103,9 +103,9 @@ generate: ## write every generated file anew
 EVERY_TARGET := sns,pagerduty=rollcall/pagerduty,teams=rollcall/teams,webhook=rollcall/webhook
 # With every function that there is: the stage and the tests see all of them.
 synth: ## synthesise the CloudFormation template (no AWS account needed): [SETTINGS=…], else with all functions
-	@$(CHECK_SETTINGS) -no-channel $(CONTEXT)
+	@$(CHECK_SETTINGS) $(if $(SETTINGS),,-no-channel) $(CONTEXT)
 	@$(MAKE) -s build infra/node_modules
-	$(CDK) synth --quiet -c slackChannel=C0123456789 $(if $(findstring slackActions=,$(SET))$(SETTINGS),,-c slackActions=on) $(if $(findstring targets=,$(SET))$(SETTINGS),,-c targets=$(EVERY_TARGET)) $(CONTEXT)
+	$(CDK) synth --quiet $(if $(SETTINGS),,-c slackChannel=C0123456789 $(if $(findstring slackActions=,$(SET)),,-c slackActions=on) $(if $(findstring targets=,$(SET)),,-c targets=$(EVERY_TARGET))) $(CONTEXT)
 	@if [ -z "$(SET)$(SETTINGS)" ]; then go run ./infra/normalise -in cdk.out/Rollcall.template.json -out $(TEMPLATE); fi
 
 standard-template: ## write the standard template, whose parameters are the settings: infra/RollcallStandard.template.json (no AWS account needed)

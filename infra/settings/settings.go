@@ -574,7 +574,7 @@ const pageHead = `<!-- Written by make generate. Do not edit. -->
 
 # Settings
 
-They are set when deploying, in a file: ` + "`make deploy SETTINGS=rollcall.yaml`" + `. [deploy/rollcall.yaml](../deploy/rollcall.yaml) is that file with every setting, its default and an example, all commented out but the channel: copy it, with the schema beside it. Lists and mappings are YAML's own; each setting has one place, given below, and can be written at the top of the file by its name, too. [Its JSON schema](../deploy/rollcall.schema.json) lets an editor complete and check it.
+They are set when deploying, in a file: ` + "`make deploy SETTINGS=rollcall.yaml`" + `. [deploy/rollcall.yaml](../deploy/rollcall.yaml) is that file with every setting, its default and an example, all commented out but the channel: copy it, with the schema beside it. Lists and mappings are YAML's own; each setting has one place, given below (slack.channel is channel in the section slack), and can be written at the top of the file by its name, too. [Its JSON schema](../deploy/rollcall.schema.json) lets an editor complete and check it.
 
 Or on the line: ` + "`make deploy CHANNEL=C0123456789 CLUSTERS=prod,dev SET=\"joinTime=4m logRetentionDays=90\"`" + `
 (` + "`CHANNEL` is `slackChannel`, `CLUSTERS` is `clusters`" + `). What is on the line wins over the file. The texts below describe this one-line form.
