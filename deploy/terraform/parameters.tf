@@ -67,7 +67,7 @@ locals {
   spokes = local.settings.spokes == "none" ? [] : [for part in local.parts.spokes : split("=", part)[0]]
   spoke_roles = { for spoke in local.spokes : spoke => join("", [
     "arn:", startswith(split("/", spoke)[1], "cn-") ? "aws-cn" : startswith(split("/", spoke)[1], "us-gov-") ? "aws-us-gov" : "aws",
-    ":iam::", split("/", spoke)[0], ":role/", local.name_prefix, "-%s-", split("/", spoke)[1],
+    ":iam::", split("/", spoke)[0], ":role", local.settings.rolePath, local.name_prefix, "-%s-", split("/", spoke)[1],
   ]) }
   vpcs_named  = local.settings.remedyVpcs != "none"
   roles_named = local.settings.remedyRoles != "none"

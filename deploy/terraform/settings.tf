@@ -478,6 +478,26 @@ variable "target_email" {
   }
 }
 
+variable "permissions_boundary" {
+  description = "ARN of a managed policy that every role of the stack gets as its permissions boundary, if your organization requires one. The roles can then do only what both their own policies and this policy allow: it must allow what docs/permissions.md lists. In a spoke it is the policy of the same name in the spoke's account."
+  type        = string
+  default     = ""
+  validation {
+    condition     = can(regex("^$|^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9_+=,.@/-]+$", var.permissions_boundary))
+    error_message = "permissions_boundary does not have the form that its description gives."
+  }
+}
+
+variable "role_path" {
+  description = "Path of every role of the stack, like /teams/platform/, if your organization allows roles only under a path. The roles in spokes have the same path: deploy the spokes again after changing it. In aws-auth a role stands without its path."
+  type        = string
+  default     = "/"
+  validation {
+    condition     = can(regex("^/([A-Za-z0-9_+=,.@-]+/)*$", var.role_path))
+    error_message = "role_path does not have the form that its description gives."
+  }
+}
+
 variable "log_retention_days" {
   description = "How long logs are kept, one of the numbers of days that CloudWatch Logs accepts."
   type        = string
@@ -531,6 +551,7 @@ locals {
     ownerTags             = ["ownership", "ownerTags"]
     owners                = ["ownership", "owners"]
     pagerdutyApiUrl       = ["notifications", "pagerdutyApiUrl"]
+    permissionsBoundary   = ["stack", "permissionsBoundary"]
     proofTime             = ["incidents", "proofTime"]
     relays                = ["kubernetes", "relays"]
     remedies              = ["remediation", "remedies"]
@@ -541,6 +562,7 @@ locals {
     reopenTime            = ["incidents", "reopenTime"]
     reportHour            = ["notifications", "reportHour"]
     responders            = ["slack", "responders"]
+    rolePath              = ["stack", "rolePath"]
     routes                = ["notifications", "routes"]
     runwayHorizon         = ["subnets", "runwayHorizon"]
     slackActions          = ["slack", "buttons"]
@@ -617,6 +639,8 @@ locals {
     alarmTopicArn         = var.alarm_topic_arn
     alarmEmail            = var.alarm_email
     targetEmail           = var.target_email
+    permissionsBoundary   = var.permissions_boundary
+    rolePath              = var.role_path
     logRetentionDays      = var.log_retention_days
     dashboard             = var.dashboard
   }
@@ -676,6 +700,8 @@ locals {
     AlarmTopicArn         = local.settings.alarmTopicArn
     AlarmEmail            = local.settings.alarmEmail
     TargetEmail           = local.settings.targetEmail
+    PermissionsBoundary   = local.settings.permissionsBoundary
+    RolePath              = local.settings.rolePath
     LogRetentionDays      = local.settings.logRetentionDays
     Dashboard             = local.settings.dashboard
   }

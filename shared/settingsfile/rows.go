@@ -113,6 +113,8 @@ func rows() []row {
 		{"accounts.spoke", "spoke", anyText, "222233334444/eu-west-1"},
 
 		{"stack.name", "stackName", anyText, ""},
+		{"stack.permissionsBoundary", "permissionsBoundary", anyText, "arn:aws:iam::111122223333:policy/boundary"},
+		{"stack.rolePath", "rolePath", anyText, "/platform/"},
 		{"stack.alarmEmail", "alarmEmail", anyText, "oncall@example.com"},
 		{"stack.alarmTopicArn", "alarmTopicArn", anyText, "arn:aws:sns:us-west-2:111122223333:oncall"},
 		{"stack.dashboard", "dashboard", onOff, ""},

@@ -222,6 +222,9 @@ func planned() map[string]map[string]string {
 		"of targets": {
 			"slackChannel": channel, "targets": "sns,pagerduty/critical=rollcall/pagerduty,teams=rollcall/teams,amazonq=arn:aws:sns:us-west-2:111122223333:chat,webhook=rollcall/pagerduty",
 		},
+		"of roles under a path": {
+			"slackChannel": channel, "rolePath": "/platform/", "permissionsBoundary": "arn:aws:iam::111122223333:policy/boundary", "spokes": "222233334444/eu-west-1", "externalId": "rollcall-7f3a",
+		},
 		"of an access that is elsewhere": {"slackChannel": channel, "kubernetesAccess": "none", "clusters": "prod"},
 		"of the longest relay":           {"slackChannel": channel, "relays": strings.Repeat("r", 100), "stackName": "Nightwatch"},
 	}
