@@ -52,6 +52,8 @@ require (
 	quamina.net/go/quamina v1.5.1
 )
 
+require github.com/aws/aws-sdk-go-v2/service/cloudformation v1.82.4 // indirect
+
 require (
 	github.com/agext/levenshtein v1.2.1 // indirect
 	github.com/apparentlymart/go-textseg/v15 v15.0.0 // indirect

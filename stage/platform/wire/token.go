@@ -289,6 +289,13 @@ func services() []service {
 			denied:    Error{Code: "AccessDenied", Status: 403},
 			throttled: Error{Code: "Throttling", Message: rate, Status: 400},
 			broken:    Error{Code: "InternalFailure", Message: "An internal failure occurred.", Status: 500}},
+		// botocore's model (cloudformation/2010-05-15): the query protocol. CloudFormation API reference,
+		// "Common errors".
+		{name: "cloudformation", signing: "cloudformation", protocol: awsQuery, version: "2010-05-15",
+			namespace: "http://cloudformation.amazonaws.com/doc/2010-05-15/", contentType: "text/xml",
+			denied:    Error{Code: "AccessDenied", Status: 403},
+			throttled: Error{Code: "Throttling", Message: rate, Status: 400},
+			broken:    Error{Code: "InternalFailure", Message: "An internal failure occurred.", Status: 500}},
 		{name: "iam", signing: "iam", protocol: awsQuery, version: "2010-05-08",
 			namespace: "https://iam.amazonaws.com/doc/2010-05-08/", contentType: "text/xml",
 			denied:    Error{Code: "AccessDenied", Status: 403},
