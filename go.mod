@@ -14,6 +14,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/config v1.33.14
 	github.com/aws/aws-sdk-go-v2/credentials v1.20.14
 	github.com/aws/aws-sdk-go-v2/service/autoscaling v1.79.3
+	github.com/aws/aws-sdk-go-v2/service/cloudformation v1.82.4
 	github.com/aws/aws-sdk-go-v2/service/dynamodb v1.73.0
 	github.com/aws/aws-sdk-go-v2/service/ec2 v1.344.0
 	github.com/aws/aws-sdk-go-v2/service/eks v1.105.3
@@ -51,8 +52,6 @@ require (
 	mvdan.cc/sh/v3 v3.14.1
 	quamina.net/go/quamina v1.5.1
 )
-
-require github.com/aws/aws-sdk-go-v2/service/cloudformation v1.82.4 // indirect
 
 require (
 	github.com/agext/levenshtein v1.2.1 // indirect

@@ -57,41 +57,65 @@ func (s *Stage) startFunctions(set set) error {
 		Log: s.line, Observe: s.options.Observe, CPU: s.options.CPU, Send: s.Queues.SendText,
 	})
 	s.onClose(s.Runtime.Close)
-	if s.options.Programs != nil {
-		for _, f := range s.Template.Functions {
-			if err := s.addProgram(f); err != nil {
-				return err
-			}
-		}
-	} else if s.options.Binaries != "" {
+	if s.options.Binaries != "" {
 		// Absolute, as a function's process starts in a folder of its own.
 		folder, err := filepath.Abs(s.options.Binaries)
 		if err != nil {
 			return err
 		}
 		s.options.Binaries = folder
-		for _, f := range s.Template.Functions {
-			if err := s.Runtime.Add(s.function(f)); err != nil {
-				return fmt.Errorf("function %s: %w", f.Name, err)
-			}
-		}
 	}
-	if err := s.serveURLs(); err != nil {
+	if s.options.Empty {
+		return nil
+	}
+	if err := s.addFunctions(); err != nil {
 		return err
 	}
-	var err error
-	s.Router, err = router.New(router.Options{
-		Template: s.Template, Functions: s.Runtime, Queues: s.Queues, Clock: s.Clock, NewID: ids(),
-		Faults: s.eventFault(set.faults, set.start), Trace: s.traced,
-	})
-	if err != nil {
+	if _, err := s.route(s.ctx, set.faults, set.start); err != nil {
 		return err
 	}
 	if !s.options.Quiet {
-		s.background(func() { s.Router.Run(s.ctx) })
 		s.slackFaults(set.faults)
 	}
 	return nil
+}
+
+// addFunctions gives the runtime the functions of the template that it does not have, and the
+// others their settings.
+func (s *Stage) addFunctions() error {
+	for _, f := range s.Template.Functions {
+		var err error
+		switch {
+		case slices.Contains(s.Runtime.Names(), f.Name):
+			err = s.Runtime.Configure(f.Name, s.environment(f))
+		case s.options.Programs != nil:
+			err = s.addProgram(f)
+		case s.options.Binaries != "":
+			err = s.Runtime.Add(s.function(f))
+		}
+		if err != nil {
+			return fmt.Errorf("function %s: %w", f.Name, err)
+		}
+	}
+	return s.serveURLs()
+}
+
+// route lets the template's rules, queues and schedules wake the functions until the context ends.
+func (s *Stage) route(ctx context.Context, faults []worldfile.Fault, start time.Time) (*router.Router, error) {
+	r, err := router.New(router.Options{
+		Template: s.Template, Functions: s.Runtime, Queues: s.Queues, Clock: s.Clock, NewID: ids(),
+		Faults: s.eventFault(faults, start), Trace: s.traced,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.Router = r
+	s.mu.Unlock()
+	if !s.options.Quiet {
+		s.background(func() { r.Run(ctx) })
+	}
+	return r, nil
 }
 
 // function is a function of the template as the runtime runs it.
@@ -215,8 +239,12 @@ func (s *Stage) line(l lambdaruntime.Line) {
 func (s *Stage) putOn(bus string, event json.RawMessage) error {
 	s.mu.Lock()
 	s.events = append(s.events, Put{Wall: time.Now(), Stage: s.Clock.Now(), Bus: bus, Event: event})
+	to := s.Router
 	s.mu.Unlock()
-	_, err := s.Router.Put(event, bus)
+	if to == nil {
+		return nil // no rule is there
+	}
+	_, err := to.Put(event, bus)
 	return err
 }
 
@@ -560,6 +588,13 @@ type Options struct {
 	// answer whom they would in the VPC.
 	Relays        []spoke.Cluster
 	RelayTemplate string
+	// Empty starts an account in which Rollcall is not deployed: CloudFormation's calls create
+	// it, with Binaries or Programs as its functions. Template is not read.
+	Empty bool
+	// Pace is how long CloudFormation takes for each resource, in stage time.
+	Pace time.Duration
+	// Refuse, if any, is why AWS refuses a resource of a stack; nil makes it.
+	Refuse func(template.Resource) error
 	// Binaries is the folder that holds <function>/bootstrap for each function
 	// of the template, built for this machine. Without it no function runs:
 	// a test then calls handlers itself.

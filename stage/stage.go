@@ -78,6 +78,10 @@ type Stage struct {
 	mu sync.Mutex
 	// policies are those that hang on the settings, by function.
 	policies map[string][]template.Statement
+	// applied are the roles and bindings that were applied in the clusters, by their names.
+	applied map[string]*kubeapi.RBAC
+	// unroute stops the rules of the stack that was deployed last, on a stage that began empty.
+	unroute context.CancelFunc
 	// release is that whose programs run, if another than the template's.
 	release *template.Template
 	// admits lets the roles of a release into the clusters; nil where none can be.
@@ -180,8 +184,12 @@ func (s *Stage) startClock(start time.Time) error {
 	return nil
 }
 
-// startServers starts what the functions call.
-func (s *Stage) startServers(ctx context.Context, set set) error {
+// readTemplate reads what is deployed at the start.
+func (s *Stage) readTemplate(set set) error {
+	if s.options.Empty {
+		s.Template = nothing(set.account, set.region)
+		return nil
+	}
 	source, err := s.options.read(s.options.Template)
 	if err != nil {
 		return fmt.Errorf("read the template: %w", err)
@@ -191,6 +199,15 @@ func (s *Stage) startServers(ctx context.Context, set set) error {
 		return fmt.Errorf("read the template: %w", err)
 	}
 	s.undeployed()
+	return nil
+}
+
+// startServers starts what the functions call.
+func (s *Stage) startServers(ctx context.Context, set set) error {
+	err := s.readTemplate(set)
+	if err != nil {
+		return err
+	}
 	s.Slack, err = fakeslack.New(fakeslack.Config{
 		Token: SlackToken, SigningSecret: SigningSecret, Workspace: "Rollcall stage",
 		Bot:      fakeslack.Bot{Name: "Rollcall"},
@@ -231,6 +248,10 @@ func queueConfig(q template.Queue) queue.Config {
 func (s *Stage) withRBAC(objects func(cluster, plural string) ([]json.RawMessage, string, error)) func(cluster, plural string) ([]json.RawMessage, string, error) {
 	return func(cluster, plural string) ([]json.RawMessage, string, error) {
 		if items, ok := s.RBAC.List(plural); ok {
+			if here := s.applied[cluster]; here != nil {
+				more, _ := here.List(plural)
+				items = append(items, more...)
+			}
 			return items, "1", nil
 		}
 		return objects(cluster, plural)
@@ -266,8 +287,12 @@ func (s *Stage) startCloud(set set) error {
 			return err
 		}
 	}
+	s.applied = map[string]*kubeapi.RBAC{}
+	for _, name := range set.clusters {
+		s.applied[name] = &kubeapi.RBAC{}
+	}
 	s.Buckets = s.buckets()
-	s.S3 = s3.New(s.Template.S3Buckets, s.now)
+	s.S3 = s3.New(s.Template.S3Buckets, set.account, set.region, s.now)
 	s.Deployment = deployment.New(s.Template, s.settings, func(f template.Function) string {
 		return simaws.RoleIdentity(s.Template.AccountID, f.Name).RoleARN
 	}, s.Clock.Now())
@@ -279,9 +304,13 @@ func (s *Stage) startCloud(set set) error {
 		MayAssume: s.mayAssume,
 		World:     set.api, History: set.history, Queues: s.Queues, Identities: identities, Secrets: secrets, Topics: topics,
 		Deployment: s.Deployment, Invoke: s.invoke,
-		Events:   func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
-		S3:       s.S3,
+		Events: func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
+		S3:     s.S3, CloudFormation: s.stacks(set),
 		DynamoDB: s.Table, Meter: s.options.Meter, Clusters: set.clusters, Objects: s.withRBAC(set.objects), Endpoints: set.described, Groups: groups,
+		Granted: func(cluster, group string) []kubeapi.Rule { return s.applied[cluster].Rules(group) },
+		Apply: func(cluster, plural string, object json.RawMessage) (bool, error) {
+			return s.applied[cluster].Apply(plural, object)
+		},
 		Within: s.within(spoke.ID{}),
 		Faults: simaws.NewFaultRules(slices.Concat(callFaults(set.faults, set.start), s.options.CallFaults), s.Clock.Now),
 		Admit:  s.admitCall,
@@ -305,6 +334,9 @@ func (s *Stage) startCloud(set set) error {
 					s.World.Serve(name, endpoint, ca)
 				}
 			}
+		}
+		if s.options.Empty {
+			return nil // access entries are the stack's, or an operator's
 		}
 		s.admits = func(t *template.Template) error { return s.admit(t, w, group) }
 		return s.admits(s.Template)

@@ -237,6 +237,7 @@ func (c *Cloud) startCluster(name string) error {
 		Objects: func(plural string) ([]json.RawMessage, string, error) {
 			return c.cfg.Objects(name, plural)
 		},
+		Apply:  c.applied(name),
 		Faults: c.cfg.Faults, Record: c.wire.Record, Now: c.cfg.Now, Wall: c.cfg.Wall,
 	})
 	at, err := c.serve(c.cfg.Host+name+".kubernetes.invalid", c.within(name, api), func(s *http.Server) error {
@@ -248,6 +249,14 @@ func (c *Cloud) startCluster(name string) error {
 	}
 	c.clusters[name] = &cluster{endpoint: "https://" + at, ca: authority.PEM()}
 	return nil
+}
+
+// applied takes what is applied in a cluster; nil where nothing can be.
+func (c *Cloud) applied(cluster string) func(plural string, object json.RawMessage) (bool, error) {
+	if c.cfg.Apply == nil {
+		return nil
+	}
+	return func(plural string, object json.RawMessage) (bool, error) { return c.cfg.Apply(cluster, plural, object) }
 }
 
 // within answers what comes from where the endpoint of a cluster's API answers.
@@ -537,11 +546,38 @@ func (c *Cloud) getSecretValue(_ context.Context, _ *wire.Call, in *secretsmanag
 	}, nil
 }
 
+// putSecretValue gives a secret its next value.
+func (c *Cloud) putSecretValue(_ context.Context, _ *wire.Call, in *secretsmanager.PutSecretValueInput) (*secretsmanager.PutSecretValueOutput, error) {
+	c.secrets.Lock()
+	defer c.secrets.Unlock()
+	name, ok := c.findSecret(aws.ToString(in.SecretId))
+	if !ok {
+		return nil, wire.Errorf("ResourceNotFoundException", "Secrets Manager can't find the specified secret.")
+	}
+	c.cfg.Secrets[name] = aws.ToString(in.SecretString)
+	return &secretsmanager.PutSecretValueOutput{ARN: aws.String(SecretARN(c.cfg.Region, c.cfg.Account, name)), Name: &name, VersionStages: []string{currentStage}}, nil
+}
+
 // SetSecret gives a secret another value, as an operator does who fills it in.
 func (c *Cloud) SetSecret(name, value string) {
 	c.secrets.Lock()
 	defer c.secrets.Unlock()
 	c.cfg.Secrets[name] = value
+}
+
+// Secret is a secret's value, by its name.
+func (c *Cloud) Secret(name string) (value string, there bool) {
+	c.secrets.RLock()
+	defer c.secrets.RUnlock()
+	value, there = c.cfg.Secrets[name]
+	return value, there
+}
+
+// RemoveSecret deletes a secret.
+func (c *Cloud) RemoveSecret(name string) {
+	c.secrets.Lock()
+	defer c.secrets.Unlock()
+	delete(c.cfg.Secrets, name)
 }
 
 // findSecret finds a secret by its name, its ARN, or its ARN without the six
@@ -772,6 +808,11 @@ func (c *Cloud) register() {
 		})
 		c.ops["lambda"] = wire.HandleMethods(c.wire, "lambda", c.cfg.Deployment)
 		c.ops["eventbridge"] = append(c.ops["eventbridge"], wire.HandleMethods(c.wire, "eventbridge", c.cfg.Deployment)...)
+	}
+	if c.cfg.CloudFormation != nil {
+		c.ops["cloudformation"] = wire.HandleMethods(c.wire, "cloudformation", c.cfg.CloudFormation)
+		c.ops["secretsmanager"] = append(c.ops["secretsmanager"], "PutSecretValue")
+		wire.Handle(c.wire, "secretsmanager", "PutSecretValue", c.putSecretValue)
 	}
 	if c.cfg.Invoke != nil {
 		c.ops["lambda"] = append(c.ops["lambda"], "Invoke")

@@ -90,6 +90,14 @@ type Config struct {
 	// Groups are the rules that the Kubernetes groups of access entries have
 	// through role bindings in the clusters.
 	Groups map[string][]kubeapi.Rule
+	// Granted are the rules that a group has through what was applied in a cluster. Nil is none.
+	Granted func(cluster, group string) []kubeapi.Rule
+	// Apply takes a role or a binding that is applied in a cluster, and reports whether it was
+	// there. Nil takes none.
+	Apply func(cluster, plural string, object json.RawMessage) (there bool, err error)
+	// CloudFormation answers CloudFormation, found by the form of its methods as World's are.
+	// Nil serves none.
+	CloudFormation any
 	// Faults is asked before each call, to AWS and to Kubernetes. Nil is none.
 	Faults wire.Faults
 	// Admit is asked before each AWS call that was understood; see wire.Config.
@@ -258,7 +266,7 @@ func (c *Cloud) serve(name string, h http.Handler, secure func(*http.Server) err
 // accessRules are the rules of a principal in a cluster: those of the access
 // policies that its access entry has, and of the entry's Kubernetes groups. A
 // principal without an entry is an error.
-func accessRules(w World, admits func(cluster, principal string) bool, cluster, principal string, groups map[string][]kubeapi.Rule) ([]kubeapi.Rule, error) {
+func accessRules(w World, admits func(cluster, principal string) bool, cluster, principal string, groups func(string) []kubeapi.Rule) ([]kubeapi.Rule, error) {
 	entry, err := w.DescribeAccessEntry(&eks.DescribeAccessEntryInput{ClusterName: &cluster, PrincipalArn: &principal})
 	if err != nil {
 		return nil, fmt.Errorf("describe access entry: %w", err)
@@ -269,7 +277,7 @@ func accessRules(w World, admits func(cluster, principal string) bool, cluster, 
 	var rules []kubeapi.Rule
 	if entry.AccessEntry != nil {
 		for _, g := range entry.AccessEntry.KubernetesGroups {
-			rules = append(rules, groups[g]...)
+			rules = append(rules, groups(g)...)
 		}
 	}
 	in := &eks.ListAssociatedAccessPoliciesInput{ClusterName: &cluster, PrincipalArn: &principal}
@@ -350,7 +358,7 @@ func (c *Cloud) rulesOf(cluster, principal string) ([]kubeapi.Rule, error) {
 		mode = a.AuthenticationMode
 	}
 	if mode != ekstypes.AuthenticationModeConfigMap {
-		rules, err := accessRules(c.cfg.World, c.cfg.EntryAdmits, cluster, principal, c.cfg.Groups)
+		rules, err := accessRules(c.cfg.World, c.cfg.EntryAdmits, cluster, principal, c.groupRules(cluster))
 		var refused *wire.Error
 		unknown := errors.As(err, &refused) && refused.Code == "ResourceNotFoundException"
 		if !unknown || mode != ekstypes.AuthenticationModeApiAndConfigMap {
@@ -358,6 +366,17 @@ func (c *Cloud) rulesOf(cluster, principal string) ([]kubeapi.Rule, error) {
 		}
 	}
 	return c.mappedRules(cluster, principal)
+}
+
+// groupRules returns the rules of a group in a cluster.
+func (c *Cloud) groupRules(cluster string) func(group string) []kubeapi.Rule {
+	return func(group string) []kubeapi.Rule {
+		rules := c.cfg.Groups[group]
+		if c.cfg.Granted != nil {
+			rules = slices.Concat(rules, c.cfg.Granted(cluster, group))
+		}
+		return rules
+	}
 }
 
 // errNotMapped: aws-auth does not name a principal.
@@ -390,7 +409,7 @@ func (c *Cloud) mappedRules(cluster, role string) ([]kubeapi.Rule, error) {
 				if strings.EqualFold(m.arn, principal) {
 					var rules []kubeapi.Rule
 					for _, g := range m.Groups {
-						rules = append(rules, c.cfg.Groups[g]...)
+						rules = append(rules, c.groupRules(cluster)(g)...)
 					}
 					return rules, nil
 				}

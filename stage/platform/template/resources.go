@@ -26,15 +26,11 @@ type Resource struct {
 // Resources returns the resources of a template in an order in which CloudFormation can make
 // them: each after those that it refers to.
 func Resources(source []byte, o Options) ([]Resource, error) {
-	doc, err := readDocument(source)
-	if err != nil {
-		return nil, &Error{Reason: err.Error()}
-	}
-	r, err := newResolver(doc, o)
+	r, err := open(source, o)
 	if err != nil {
 		return nil, err
 	}
-	byID := map[string]Resource{}
+	doc, byID := r.doc, map[string]Resource{}
 	for _, id := range slices.Sorted(maps.Keys(doc.Resources)) {
 		raw := doc.Resources[id]
 		properties, err := r.properties(id)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
@@ -402,23 +403,39 @@ func parseNames(text string) (names, error) {
 type Object struct {
 	Method, Bucket, Key string
 	Header              http.Header
-	list                bool
+	query               url.Values
 }
 
 func objectOf(r *http.Request) Object {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	return Object{Method: r.Method, Bucket: bucket, Key: key, Header: r.Header, list: r.URL.Query().Get("list-type") == "2"}
+	return Object{Method: r.Method, Bucket: bucket, Key: key, Header: r.Header, query: r.URL.Query()}
+}
+
+// bucketOperations are the operations on a bucket beside listing, by method and the query's first
+// word, as IAM names their actions (service authorization reference, Amazon S3).
+func bucketOperations() map[string]string {
+	return map[string]string{
+		"PUT ": "CreateBucket", "DELETE ": "DeleteBucket", "HEAD ": "HeadBucket",
+		"PUT publicAccessBlock": "PutBucketPublicAccessBlock", "PUT policy": "PutBucketPolicy",
+		"PUT encryption": "PutEncryptionConfiguration", "PUT ownershipControls": "PutBucketOwnershipControls",
+	}
 }
 
 // operation is the operation of a request, "" for one that is not served.
 func (o Object) operation() string {
 	switch {
 	case o.Bucket == "":
-	case o.Key == "" && o.Method == http.MethodHead:
-		return "HeadBucket"
-	case o.Key == "" && o.Method == http.MethodGet && o.list:
+	case o.Key == "" && o.Method == http.MethodGet && o.query.Get("list-type") == "2":
 		return "ListObjectsV2"
 	case o.Key == "":
+		for _, sub := range []string{"publicAccessBlock", "policy", "encryption", "ownershipControls"} {
+			if o.query.Has(sub) {
+				return bucketOperations()[o.Method+" "+sub]
+			}
+		}
+		return bucketOperations()[o.Method+" "]
+	case o.Method == http.MethodDelete:
+		return "DeleteObject"
 	case o.Method == http.MethodPut:
 		return "PutObject"
 	case o.Method == http.MethodGet:

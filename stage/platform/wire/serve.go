@@ -23,9 +23,8 @@ import (
 	"time"
 )
 
-// maxBody bounds a request. SQS takes the largest real one: 1 MiB, which JSON
-// escaping can make up to six times longer.
-const maxBody = 8 << 20
+// maxBody bounds a request. The largest real one is a function's package, put into S3.
+const maxBody = 64 << 20
 
 // request is one HTTP request as far as it has been understood.
 type request struct {

@@ -19,6 +19,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/big"
 	"net"
@@ -29,6 +30,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"rollcall/stage/platform/wire"
 )
@@ -691,6 +694,9 @@ type Config struct {
 	// Objects lists all objects of a kind by its plural, and the version of
 	// the list. An error that is a *Status is the answer.
 	Objects func(plural string) (items []json.RawMessage, version string, err error)
+	// Apply takes a role or a binding that is applied, and reports whether it was there. Nil
+	// takes none.
+	Apply func(plural string, object json.RawMessage) (there bool, err error)
 	// Faults is asked before each request for a resource.
 	Faults wire.Faults
 	// Record gets each request for a resource when it has ended.
@@ -770,10 +776,42 @@ func (s *Server) answer(r *http.Request, call *wire.Call) ([]byte, *Status) {
 		return nil, noPath()
 	case !req.served:
 		return nil, noResource()
+	case req.verb == "patch" && s.cfg.Apply != nil && slices.Contains(plurals(), req.kind.Plural):
+		return s.apply(r, req)
 	case req.verb != "get" && req.verb != "list":
 		return nil, methodNotAllowed()
 	}
 	return s.read(r, req)
+}
+
+// mostApplied is far more than a role.
+const mostApplied = 1 << 20
+
+// apply makes or changes a role or a binding by server-side apply, which has a media type of its
+// own and needs a field manager (Kubernetes API concepts, "Server-Side Apply").
+func (s *Server) apply(r *http.Request, req request) ([]byte, *Status) {
+	if r.Header.Get("Content-Type") != "application/apply-patch+yaml" {
+		return nil, &Status{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "the body of the request was in an unknown format - accepted media types include: application/apply-patch+yaml"}
+	}
+	if r.URL.Query().Get("fieldManager") == "" {
+		return nil, badRequest("fieldManager is required for apply patch")
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, mostApplied))
+	if err != nil {
+		return nil, badRequest("the body cannot be read")
+	}
+	var object map[string]any
+	if err := yaml.Unmarshal(body, &object); err != nil {
+		return nil, badRequest("error decoding YAML: %s", err)
+	}
+	raw, err := json.Marshal(object)
+	if err == nil {
+		_, err = s.cfg.Apply(req.kind.Plural, raw)
+	}
+	if err != nil {
+		return nil, badRequest("%s", err)
+	}
+	return raw, nil
 }
 
 // kinds lists what this cluster serves.

@@ -63,6 +63,74 @@ func (o *RBAC) List(plural string) (items []json.RawMessage, ok bool) {
 	return items, true
 }
 
+// head is what all of these objects have.
+type head struct {
+	Kind     string
+	Metadata struct{ Name, Namespace string }
+	RoleRef  struct{ Kind, Name string }
+	Subjects []struct{ Kind, Name string }
+	Rules    []struct {
+		APIGroups, Resources, ResourceNames, Verbs []string
+	}
+}
+
+// Apply makes an object, or replaces the one of its name, and reports whether it was there
+// (Kubernetes, "Server-Side Apply": a PATCH creates what is not there).
+func (o *RBAC) Apply(plural string, object json.RawMessage) (there bool, err error) {
+	wanted, err := readHead(object)
+	if err != nil {
+		return false, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i, x := range o.all {
+		if h, err := readHead(x.raw); err == nil && x.plural == plural && h.Metadata == wanted.Metadata {
+			o.all[i].raw, there = object, true
+		}
+	}
+	if !there {
+		o.all = append(o.all, rbacObject{plural, object})
+	}
+	return there, nil
+}
+
+func readHead(raw json.RawMessage) (h head, err error) {
+	if err = json.Unmarshal(raw, &h); err != nil {
+		return h, fmt.Errorf("read the object: %w", err)
+	}
+	return h, nil
+}
+
+// Rules are those that bindings give a group.
+func (o *RBAC) Rules(group string) (list []Rule) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var all []head
+	for _, x := range o.all {
+		if h, err := readHead(x.raw); err == nil {
+			all = append(all, h)
+		}
+	}
+	for _, binding := range all {
+		if !slices.ContainsFunc(binding.Subjects, func(s struct{ Kind, Name string }) bool { return s.Kind == "Group" && s.Name == group }) {
+			continue
+		}
+		for _, role := range all {
+			if role.Kind != binding.RoleRef.Kind || role.Metadata.Name != binding.RoleRef.Name || role.Kind == "Role" && role.Metadata.Namespace != binding.Metadata.Namespace {
+				continue
+			}
+			for _, r := range role.Rules {
+				rule := Rule{Groups: r.APIGroups, Resources: r.Resources, Verbs: r.Verbs, Names: r.ResourceNames}
+				if binding.Metadata.Namespace != "" {
+					rule.Namespaces = []string{binding.Metadata.Namespace}
+				}
+				list = append(list, rule)
+			}
+		}
+	}
+	return list
+}
+
 // plurals are the kinds of rbac.authorization.k8s.io (Kubernetes, "Using RBAC
 // Authorization").
 func plurals() []string {

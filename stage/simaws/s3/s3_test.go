@@ -15,7 +15,8 @@ import (
 // HeadBucket, ListObjectsV2, and "Error responses".
 func TestObjects(t *testing.T) {
 	now := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
-	s := New([]template.S3Bucket{{Name: "b", ExpireDays: 30, Encryption: "AES256"}}, func() time.Time { return now })
+	s := New([]template.S3Bucket{{Name: "b", ExpireDays: 30, Encryption: "AES256"}}, "111122223333", "us-west-2", func() time.Time { return now })
+	s.AddForeign("theirs")
 	ask := func(method, path, body string, headers ...string) (int, string) {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		for i := 0; i+1 < len(headers); i += 2 {
@@ -49,6 +50,19 @@ func TestObjects(t *testing.T) {
 		{"head of none", "HEAD", "/b/none", "", nil, 404, ""},
 		{"head of the bucket", "HEAD", "/b", "", nil, 200, ""},
 		{"head of no bucket", "HEAD", "/c", "", nil, 404, ""},
+		{"a bucket without its region", "PUT", "/mine", "", nil, 400, "IllegalLocationConstraintException"},
+		{"a bucket", "PUT", "/mine", "<CreateBucketConfiguration><LocationConstraint>us-west-2</LocationConstraint></CreateBucketConfiguration>", nil, 200, ""},
+		{"the same bucket", "PUT", "/mine", "<CreateBucketConfiguration><LocationConstraint>us-west-2</LocationConstraint></CreateBucketConfiguration>", nil, 409, "BucketAlreadyOwnedByYou"},
+		{"a name that is taken", "PUT", "/theirs", "<CreateBucketConfiguration><LocationConstraint>us-west-2</LocationConstraint></CreateBucketConfiguration>", nil, 409, "BucketAlreadyExists"},
+		{"a bucket of others", "PUT", "/theirs/k", "1", nil, 403, "AccessDenied"},
+		{"another owner than expected", "PUT", "/mine/k", "1", []string{"X-Amz-Expected-Bucket-Owner", "444455556666"}, 403, "AccessDenied"},
+		{"a wrong sum", "PUT", "/mine/k", "1", []string{"X-Amz-Checksum-Sha256", "AAAA"}, 400, "BadDigest"},
+		{"a policy without a sum", "PUT", "/mine?policy", "{}", nil, 400, "InvalidRequest"},
+		{"a policy", "PUT", "/mine?policy", "{}", []string{"Content-MD5", "mZFLkyvTelC5g8XnyQrpOw=="}, 200, ""},
+		{"an object", "PUT", "/mine/k", "1", []string{"X-Amz-Expected-Bucket-Owner", "111122223333"}, 200, ""},
+		{"not empty", "DELETE", "/mine", "", nil, 409, "BucketNotEmpty"},
+		{"an object deleted", "DELETE", "/mine/k", "", nil, 204, ""},
+		{"a bucket deleted", "DELETE", "/mine", "", nil, 204, ""},
 	} {
 		if status, says := ask(step.method, step.path, step.body, step.headers...); status != step.status || says != step.says {
 			t.Errorf("%s: %d %q, want %d %q", step.what, status, says, step.status, step.says)
@@ -61,7 +75,7 @@ func TestObjects(t *testing.T) {
 	for at, want := range map[time.Time]int{
 		time.Date(2026, 12, 20, 23, 59, 59, 0, time.UTC): 200, time.Date(2026, 12, 21, 0, 0, 0, 0, time.UTC): 404,
 	} {
-		kept := New([]template.S3Bucket{{Name: "b", ExpireDays: 30}}, func() time.Time { return now })
+		kept := New([]template.S3Bucket{{Name: "b", ExpireDays: 30}}, "111122223333", "us-west-2", func() time.Time { return now })
 		s = kept
 		ask("PUT", "/b/k", "1")
 		s.now = func() time.Time { return at }
