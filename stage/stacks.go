@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
@@ -56,9 +57,25 @@ func (s *Stage) stacks(set set) any {
 			}
 			return nil
 		},
-		Deployed: func(x cloudformation.Stack) error { return s.deployed(set, x) },
+		Output:   s.withSecrets,
+		Deployed: func(x cloudformation.Stack) error {
+			err := s.deployed(set, x)
+			if err != nil {
+				s.log.Error("run a stack", "stack", x.Name, "error", err)
+			}
+			return err
+		},
 		Deleted:  s.deleted,
 	})
+}
+
+// withSecrets puts the ARNs of the stack's secrets into a text: they end in six characters that
+// Secrets Manager chooses.
+func (s *Stage) withSecrets(text string) string {
+	for _, secret := range s.Template.Secrets {
+		text = strings.ReplaceAll(text, secret.ARN, simaws.SecretARN(s.Template.Region, s.Template.AccountID, secret.Name))
+	}
+	return text
 }
 
 // makeEntry makes the access entry of a stack, as EKS does or refuses it.

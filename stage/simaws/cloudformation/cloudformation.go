@@ -34,6 +34,8 @@ type Config struct {
 	Object func(bucket, key string) ([]byte, bool)
 	// Create makes a resource, and Delete deletes it: an error is why it fails. Nil makes all.
 	Create, Delete func(template.Resource) error
+	// Output is an output's value as AWS has it; nil leaves it as the template says.
+	Output func(value string) string
 	// Deployed takes a stack that was created or updated, Deleted one that is gone, with the
 	// resources that it left.
 	Deployed func(Stack) error
@@ -780,7 +782,11 @@ func (a *API) described(s *stack) types.Stack {
 	if updatable(s.status) {
 		if t, err := template.Parse(s.Source, a.options(s.Stack)); err == nil {
 			for _, k := range slices.Sorted(maps.Keys(t.Outputs)) {
-				d.Outputs = append(d.Outputs, types.Output{OutputKey: aws.String(k), OutputValue: aws.String(t.Outputs[k])})
+				value := t.Outputs[k]
+				if a.cfg.Output != nil {
+					value = a.cfg.Output(value)
+				}
+				d.Outputs = append(d.Outputs, types.Output{OutputKey: aws.String(k), OutputValue: aws.String(value)})
 			}
 		}
 	}
