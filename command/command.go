@@ -160,6 +160,10 @@ func failed(err error) int {
 	var m *exit.MisuseError
 	var c *capture.Error
 	var who caller.Mistake
+	var found *causes
+	if errors.As(err, &found) {
+		return exit.Causes
+	}
 	if errors.As(err, &m) || errors.As(err, &c) || errors.As(err, &who) || strings.HasPrefix(err.Error(), "unknown command") {
 		return exit.BadInput
 	}
@@ -188,7 +192,7 @@ func Root(called string, s Stage) *cobra.Command {
 	}
 	c.AddCommand(
 		diagnoseCommand(s.Worlds), captureCommand(), preflightCommand(s.Worlds), explainCommand(), incidentsCommand(), showCommand(),
-		replayCommand(), doctorCommand(), mcpCommand(s.Worlds), s.Demo, versionCommand(),
+		replayCommand(), doctorCommand(), deployCommand(), mcpCommand(s.Worlds), s.Demo, versionCommand(),
 	)
 	for _, sub := range c.Commands() {
 		noFiles(sub)
@@ -682,23 +686,10 @@ input.`,
 		list := doctor.Examine(c.Context(), clients, doctor.Deployment{
 			Account: by.Account, Region: by.AWS.Region, Specs: specs.All(), TestMessage: test, Now: time.Now(),
 		})
-		if err := c.Context().Err(); err != nil {
-			return err
-		}
-		printed := doctor.Print
 		if asJSON {
-			printed = doctor.PrintJSON
+			return examined(c.Context(), list, func() error { return doctor.PrintJSON(c.OutOrStdout(), list) })
 		}
-		if err := printed(c.OutOrStdout(), list); err != nil {
-			return err
-		}
-		switch healthy, whole := doctor.Healthy(list); {
-		case !healthy:
-			return exit.Status(exit.Causes)
-		case !whole:
-			return exit.Status(exit.Unsure)
-		}
-		return nil
+		return examined(c.Context(), list, func() error { return doctor.Print(c.OutOrStdout(), list) })
 	}
 	return c
 }

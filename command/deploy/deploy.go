@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"rollcall/shared/s3"
@@ -50,6 +51,7 @@ type Deployment struct {
 	CloudFormation *cloudformation.Client
 	Secrets        *secretsmanager.Client
 	EKS            *eks.Client
+	Functions      *lambda.Client
 	// Kubernetes applies an object in a cluster, with the caller's own rights.
 	Kubernetes func(ctx context.Context, c Cluster, object Object) error
 	// Workspace checks a Slack token, and returns the workspace that it is for.

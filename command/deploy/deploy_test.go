@@ -53,7 +53,7 @@ func release(t *testing.T, code string) string {
 	}
 	dir := t.TempDir()
 	files := map[string][]byte{
-		hubTemplate: testfile.Read(t, "testdata/hub.template.json"), clusterRole: testfile.Read(t, "../../deploy/clusterrole.yaml"), "functions/report.zip": packed.Bytes(),
+		HubTemplate: testfile.Read(t, "testdata/hub.template.json"), clusterRole: testfile.Read(t, "../../deploy/clusterrole.yaml"), "functions/report.zip": packed.Bytes(),
 	}
 	var sums strings.Builder
 	for name, body := range files {
@@ -126,7 +126,7 @@ func (a *account) deployment(ctx context.Context) (*Deployment, *strings.Builder
 	var out strings.Builder
 	account, region := a.Template.AccountID, a.Template.Region
 	return &Deployment{
-		Account: account, Region: region, Release: r, Template: hubTemplate, Stack: "Rollcall",
+		Account: account, Region: region, Release: r, Template: HubTemplate, Stack: "Rollcall",
 		Parameters: map[string]string{"JoinTime": a.joinTime, "AccessClusters": cluster}, Clusters: []string{cluster},
 		Bucket:         s3.Bucket{Client: s3.New(cfg), Name: "rollcall-" + account + "-" + region, Account: account},
 		CloudFormation: cloudformation.NewFromConfig(cfg), Secrets: secretsmanager.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg),
@@ -337,7 +337,7 @@ func TestFailedCreation(t *testing.T) {
 
 func TestReleaseIsWhole(t *testing.T) {
 	dir := release(t, "one")
-	if err := os.WriteFile(filepath.Join(dir, hubTemplate), []byte("{}"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, HubTemplate), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	_, err := ReadRelease(dir, "0.1.0")

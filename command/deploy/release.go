@@ -19,10 +19,10 @@ import (
 // Names in a release's folder.
 const (
 	sumsFile      = "SHA256SUMS"
-	hubTemplate   = "RollcallStandard.template.json"
-	spokeTemplate = "RollcallSpoke.template.json"
-	relayTemplate = "RollcallRelay.template.json"
 	clusterRole   = "clusterrole.yaml"
+	HubTemplate   = "RollcallStandard.template.json"
+	SpokeTemplate = "RollcallSpoke.template.json"
+	RelayTemplate = "RollcallRelay.template.json"
 )
 
 // Release is an unpacked release of which every file has its sum.
