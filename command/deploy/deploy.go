@@ -68,7 +68,7 @@ type Deployment struct {
 	outputs  map[string]string
 }
 
-// NoTerminalError is that nobody is there to answer a question.
+// NoTerminalError is that a question has no terminal to be answered at.
 type NoTerminalError struct{ What string }
 
 func (n *NoTerminalError) Error() string {
@@ -353,7 +353,7 @@ func (d *Deployment) Diff(ctx context.Context) error {
 	fmt.Fprint(d.Terminal.Out, changeTable(changes))
 	d.dropChangeSet(ctx, id)
 	if now, err := d.stack(ctx, d.Stack); found == nil && err == nil && now != nil && now.StackStatus == types.StackStatusReviewInProgress {
-		// The change set made an empty stack, which is in nobody's way but is not what was asked for.
+		// The change set made an empty stack, which was not asked for.
 		_, _ = d.CloudFormation.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: now.StackId})
 	}
 	return nil

@@ -15,17 +15,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/infra/relaystack"
 	"rollcall/shared/awsconf"
-	"rollcall/shared/relay"
 )
 
 func main() {
@@ -55,7 +52,7 @@ func run(ctx context.Context, cluster, bucket, prefix, program, out string) erro
 		return fmt.Errorf("describe the cluster %s: %w", cluster, err)
 	}
 	if program == "" {
-		_, err := parameters(told.Cluster, prefix, bucket, "")
+		_, err := relaystack.Parameters(told.Cluster, prefix, bucket, "")
 		return err
 	}
 	binary, err := os.ReadFile(program)
@@ -68,7 +65,7 @@ func run(ctx context.Context, cluster, bucket, prefix, program, out string) erro
 			return err
 		}
 	}
-	list, err := parameters(told.Cluster, prefix, bucket, key)
+	list, err := relaystack.Parameters(told.Cluster, prefix, bucket, key)
 	if err != nil {
 		return err
 	}
@@ -84,57 +81,8 @@ func run(ctx context.Context, cluster, bucket, prefix, program, out string) erro
 			return err
 		}
 	}
-	fmt.Println(stackName(list))
+	fmt.Println(relaystack.Name(list))
 	return nil
-}
-
-// parameter is one of a stack's, as `aws cloudformation deploy --parameter-overrides
-// file://…` reads it (AWS CLI reference, cloudformation deploy).
-type parameter struct {
-	ParameterKey, ParameterValue string
-}
-
-var (
-	errPublic = errors.New("its API has a public endpoint that is open to all: Rollcall reads it without a relay")
-	// errNoPrivate: a relay stands in the cluster's VPC.
-	errNoPrivate = errors.New("its API has no private endpoint, and a relay needs it: aws eks update-cluster-config --name NAME --resources-vpc-config endpointPrivateAccess=true")
-	errYoung     = errors.New("EKS tells no address, authority, VPC or two subnets of it yet: wait until it is ACTIVE")
-)
-
-// parameters are those of the relay of a cluster.
-func parameters(c *types.Cluster, prefix, bucket, key string) ([]parameter, error) {
-	if c == nil {
-		return nil, errYoung
-	}
-	vpc, ca := c.ResourcesVpcConfig, c.CertificateAuthority
-	switch {
-	case vpc == nil || ca == nil || aws.ToString(c.Endpoint) == "" || aws.ToString(ca.Data) == "" ||
-		aws.ToString(vpc.VpcId) == "" || aws.ToString(vpc.ClusterSecurityGroupId) == "" || len(vpc.SubnetIds) < 2:
-		return nil, fmt.Errorf("cluster %s: %w", aws.ToString(c.Name), errYoung)
-	case vpc.EndpointPublicAccess && (len(vpc.PublicAccessCidrs) == 0 || slices.Contains(vpc.PublicAccessCidrs, "0.0.0.0/0")):
-		return nil, fmt.Errorf("cluster %s: %w", aws.ToString(c.Name), errPublic)
-	case !vpc.EndpointPrivateAccess:
-		return nil, fmt.Errorf("cluster %s: %w", aws.ToString(c.Name), errNoPrivate)
-	}
-	return []parameter{
-		{"FunctionName", relay.FunctionName(prefix, aws.ToString(c.Name))},
-		{"ClusterArn", aws.ToString(c.Arn)},
-		{"ClusterEndpoint", aws.ToString(c.Endpoint)},
-		{"ClusterAuthority", aws.ToString(ca.Data)},
-		{"VpcId", aws.ToString(vpc.VpcId)},
-		// EKS wants two at least, in two zones (EKS API reference, VpcConfigRequest).
-		{"SubnetA", vpc.SubnetIds[0]},
-		{"SubnetB", vpc.SubnetIds[1]},
-		{"ClusterSecurityGroup", aws.ToString(vpc.ClusterSecurityGroupId)},
-		{"CodeBucket", bucket},
-		{"CodeKey", key},
-	}, nil
-}
-
-// stackName is the function's name, as a stack may be called: a cluster's name may have a
-// low line (CloudFormation API reference, CreateStack, StackName).
-func stackName(list []parameter) string {
-	return strings.ReplaceAll(list[0].ParameterValue, "_", "-")
 }
 
 // packed is a program as Lambda takes it, the same for the same program, and its key, which

@@ -9,7 +9,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"net/http"
 	"net/url"
 	"strconv"
 
@@ -30,7 +29,7 @@ type Bucket struct {
 // request is one call on the bucket.
 type request struct {
 	operation, method, key, query string
-	header                        http.Header
+	header                        map[string]string
 	body                          []byte
 	read                          func(*smithyhttp.Response) error
 }
@@ -45,9 +44,9 @@ func (b Bucket) call(ctx context.Context, r request) error {
 			}
 			req.Method = r.method
 			for k, v := range r.header {
-				req.Header[k] = v
+				req.Header.Set(k, v)
 			}
-			if r.operation != "CreateBucket" { // it is nobody's yet
+			if r.operation != "CreateBucket" { // it has no owner yet
 				req.Header.Set("X-Amz-Expected-Bucket-Owner", b.Account)
 			}
 			if r.body == nil {
@@ -100,8 +99,8 @@ func (b Bucket) Make(ctx context.Context) error {
 // Configure puts a document on the bucket: "policy", "publicAccessBlock" or "ownershipControls".
 func (b Bucket) Configure(ctx context.Context, operation, what string, document []byte) error {
 	sum := md5.Sum(document) // S3 wants a checksum of these (API reference, Content-MD5)
-	return b.call(ctx, request{operation: operation, method: "PUT", query: "?" + what + "=", body: document, header: http.Header{
-		"Content-Md5": {base64.StdEncoding.EncodeToString(sum[:])},
+	return b.call(ctx, request{operation: operation, method: "PUT", query: "?" + what + "=", body: document, header: map[string]string{
+		"Content-Md5": base64.StdEncoding.EncodeToString(sum[:]),
 	}})
 }
 
@@ -109,9 +108,9 @@ func (b Bucket) Configure(ctx context.Context, operation, what string, document 
 // integrity").
 func (b Bucket) Put(ctx context.Context, key, contentType string, body []byte) error {
 	sum := sha256.Sum256(body)
-	return b.call(ctx, request{operation: "PutObject", method: "PUT", key: key, body: body, header: http.Header{
-		"Content-Type": {contentType}, "X-Amz-Server-Side-Encryption": {"AES256"},
-		"X-Amz-Checksum-Sha256": {base64.StdEncoding.EncodeToString(sum[:])},
+	return b.call(ctx, request{operation: "PutObject", method: "PUT", key: key, body: body, header: map[string]string{
+		"Content-Type": contentType, "X-Amz-Server-Side-Encryption": "AES256",
+		"X-Amz-Checksum-Sha256": base64.StdEncoding.EncodeToString(sum[:]),
 	}})
 }
 

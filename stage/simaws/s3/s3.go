@@ -161,8 +161,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// create makes a bucket. Its owner is told so, but in us-east-1, where it is made again with
-// success; outside us-east-1 the region must be named (S3 API reference, CreateBucket, "Errors" and
+// create makes a bucket. For its owner it is an error of its own, but in us-east-1, where it
+// succeeds again; outside us-east-1 the region must be named (S3 API reference, CreateBucket, "Errors" and
 // LocationConstraint).
 func (s *Server) create(w http.ResponseWriter, name string, there *bucket, r *http.Request) {
 	var in struct {
