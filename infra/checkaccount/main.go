@@ -18,17 +18,15 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
-	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
-	"rollcall/infra/clusterrole"
+	"rollcall/infra/access"
 	"rollcall/infra/settings"
 	"rollcall/infra/specs"
 	"rollcall/shared/config"
@@ -107,7 +105,7 @@ func run(ctx context.Context, target string, line settings.Line, getenv func(str
 		if who.account != "" {
 			reader = config.SpokeRoleARN(chosen.RolePath+chosen.Prefix(), spec.SpokeReader, spoke.ID{Account: who.account, Region: cfg.Region})
 		}
-		found := sorted(modes(patient, eks.NewFromConfig(cfg), entries(chosen), reader))
+		found := look(patient, eks.NewFromConfig(cfg), entries(chosen), reader)
 		fmt.Fprint(say, found.words(cfg.Region))
 		unasked, tooFew := concurrency(patient, lambda.NewFromConfig(cfg), cfg.Region, chosen)
 		fmt.Fprint(say, unasked)
@@ -127,12 +125,6 @@ func run(ctx context.Context, target string, line settings.Line, getenv func(str
 	return nil
 }
 
-// describer is the part of EKS that is asked.
-type describer interface {
-	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput, error)
-	DescribeAccessEntry(context.Context, *eks.DescribeAccessEntryInput, ...func(*eks.Options)) (*eks.DescribeAccessEntryOutput, error)
-}
-
 // entries are the clusters in which the stack would make access entries.
 func entries(chosen settings.Settings) []string {
 	if chosen.Access == settings.AccessNone {
@@ -141,125 +133,29 @@ func entries(chosen settings.Settings) []string {
 	return chosen.AccessClusters
 }
 
-// answer is what EKS says of one cluster.
-type answer struct {
-	cluster string
-	mode    ekstypes.AuthenticationMode
-	err     error
-	// byHand reports that the reader has an access entry that no stack of Rollcall made:
-	// those carry the tag of all that the stack makes.
-	byHand bool
-	// byPolicy reports that it has one of the stack's that is not in Rollcall's group: its
-	// rights are those of EKS access policies.
-	byPolicy bool
-	entryErr error
-}
+// found is what EKS says of the clusters, and the sentences of make about it.
+type found struct{ access.Found }
 
-// atOnce is how many clusters are asked for at the same time.
-const atOnce = 8
-
-// modes asks EKS for the authentication mode of each cluster, and for the reader's access
-// entry; without the reader's ARN, not for that.
-func modes(ctx context.Context, api describer, clusters []string, reader string) []answer {
-	answers := make([]answer, len(clusters))
-	var wait sync.WaitGroup
-	free := make(chan struct{}, atOnce)
-	for i, name := range clusters {
-		wait.Go(func() {
-			free <- struct{}{}
-			defer func() { <-free }()
-			answers[i] = answer{cluster: name}
-			out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(name)})
-			switch {
-			case err != nil:
-				answers[i].err = err
-			case out.Cluster == nil:
-				answers[i].err = errors.New("the answer holds no cluster")
-			case out.Cluster.AccessConfig == nil:
-				// As everywhere here: without a mode it is one from before access entries.
-				answers[i].mode = ekstypes.AuthenticationModeConfigMap
-			default:
-				answers[i].mode = out.Cluster.AccessConfig.AuthenticationMode
-			}
-			if answers[i].err == nil && answers[i].mode != ekstypes.AuthenticationModeConfigMap && reader != "" {
-				answers[i].byHand, answers[i].byPolicy, answers[i].entryErr = entryOf(ctx, api, name, reader)
-			}
-		})
-	}
-	wait.Wait()
-	return answers
-}
-
-// entryOf reports how the reader's access entry in a cluster was made; neither where there
-// is none.
-func entryOf(ctx context.Context, api describer, cluster, reader string) (byHand, byPolicy bool, err error) {
-	out, err := api.DescribeAccessEntry(ctx, &eks.DescribeAccessEntryInput{ClusterName: aws.String(cluster), PrincipalArn: aws.String(reader)})
-	var none *ekstypes.ResourceNotFoundException
-	switch {
-	case errors.As(err, &none):
-		return false, false, nil
-	case err != nil:
-		return false, false, err
-	case out.AccessEntry == nil:
-		return false, false, errors.New("the answer holds no access entry")
-	case out.AccessEntry.Tags[settings.TagKey] != settings.TagValue:
-		return true, false, nil
-	}
-	return false, !slices.Contains(out.AccessEntry.KubernetesGroups, clusterrole.Group), nil
-}
-
-// found are the answers, by what follows from them.
-type found struct {
-	// configMap are those in which EKS refuses access entries.
-	configMap []string
-	// missing are those that EKS does not know.
-	missing []string
-	// byHand are those in which the reader's access entry was made by hand.
-	byHand []string
-	// byPolicy are those in which the stack's access entry has access policies.
-	byPolicy []string
-	unasked  []answer
-	// unseen are those of which it is not known whether they have one.
-	unseen []answer
-}
-
-func sorted(answers []answer) found {
-	var f found
-	for _, a := range answers {
-		var none *ekstypes.ResourceNotFoundException
-		switch {
-		case errors.As(a.err, &none):
-			f.missing = append(f.missing, a.cluster)
-		case a.err != nil:
-			f.unasked = append(f.unasked, a)
-		case a.mode == ekstypes.AuthenticationModeConfigMap:
-			f.configMap = append(f.configMap, a.cluster)
-		case a.entryErr != nil:
-			f.unseen = append(f.unseen, a)
-		case a.byHand:
-			f.byHand = append(f.byHand, a.cluster)
-		case a.byPolicy:
-			f.byPolicy = append(f.byPolicy, a.cluster)
-		}
-	}
-	return f
+// look asks EKS about the clusters.
+func look(ctx context.Context, api access.Describer, clusters []string, reader string) found {
+	return found{access.Look(ctx, api, clusters, reader)}
 }
 
 // words are for an operator; none where there is nothing to be said.
 func (f found) words(region string) string {
 	var b strings.Builder
-	for _, c := range f.configMap {
+	for _, c := range f.ConfigMap {
 		fmt.Fprintf(&b, "%s: authentication mode CONFIG_MAP. EKS refuses access entries there, so the stack makes none. After the deployment add the lines of the output AwsAuthRoles under mapRoles"+
 			" (kubectl -n kube-system edit configmap aws-auth), and run the output ClusterRoleCommand. Or let the cluster take access entries too, for good, and deploy again:\n"+
 			"  aws eks update-cluster-config --region %s --name %s --access-config authenticationMode=API_AND_CONFIG_MAP\n", c, region, c)
 	}
-	for _, a := range f.unasked {
+	for _, a := range f.Unasked {
 		fmt.Fprintf(&b, "%s: its authentication mode is not known (eks:DescribeCluster: %v). If it is CONFIG_MAP, EKS refuses the access entry and the stack rolls back: add %s=%s to SET.\n",
-			a.cluster, a.err, settings.ConfigMapClusters, a.cluster)
+			a.Cluster, a.Err, settings.ConfigMapClusters, a.Cluster)
 	}
-	for _, a := range f.unseen {
+	for _, a := range f.Unseen {
 		fmt.Fprintf(&b, "%s: whether Rollcall's reader has an access entry there that was made by hand is not known (eks:DescribeAccessEntry: %v). If it has, EKS refuses the stack's and the stack rolls back."+
-			" If the deployed stack reads there by access policies, name kubernetesAccess=policy in SET to keep them: the default is group.\n", a.cluster, a.entryErr)
+			" If the deployed stack reads there by access policies, name kubernetesAccess=policy in SET to keep them: the default is group.\n", a.Cluster, a.EntryErr)
 	}
 	return b.String()
 }
@@ -267,10 +163,10 @@ func (f found) words(region string) string {
 // missingError refuses clusters that are not there: their access entries would
 // fail, and roll the stack back.
 func (f found) missingError(region string) error {
-	if len(f.missing) == 0 {
+	if len(f.Missing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("EKS has no cluster %s in %s (CLUSTERS=…, or accessClusters in SET; aws eks list-clusters)", strings.Join(f.missing, ", "), region)
+	return fmt.Errorf("EKS has no cluster %s in %s (CLUSTERS=…, or accessClusters in SET; aws eks list-clusters)", strings.Join(f.Missing, ", "), region)
 }
 
 // byHandError refuses clusters in which the stack would make an access entry that is there:
@@ -278,32 +174,32 @@ func (f found) missingError(region string) error {
 // entry resource is already in use on this cluster"), and CloudFormation rolls the whole stack
 // back.
 func (f found) byHandError(region, reader string) error {
-	if len(f.byHand) == 0 {
+	if len(f.ByHand) == 0 {
 		return nil
 	}
 	var commands strings.Builder
-	for _, c := range f.byHand {
+	for _, c := range f.ByHand {
 		commands.WriteString("\n  " + shell.Command("aws", "eks", "delete-access-entry", "--region", region, "--cluster-name", c, "--principal-arn", reader))
 	}
 	return fmt.Errorf("the stack makes the access entry of Rollcall's reader in %s, and one was made there by hand: EKS refuses the second, and the whole stack would roll back."+
-		" Delete it right before the deployment, or leave the cluster out of CLUSTERS and accessClusters:%s", strings.Join(f.byHand, ", "), commands.String())
+		" Delete it right before the deployment, or leave the cluster out of CLUSTERS and accessClusters:%s", strings.Join(f.ByHand, ", "), commands.String())
 }
 
 // wayChanges asks for kubernetesAccess where the stack has access policies and the settings
 // do not name the way: the default is the group, whose ClusterRole has to be applied in each
 // cluster, and until then the checks that need Kubernetes would be unknown.
 func (f found) wayChanges(chosen settings.Settings) error {
-	if len(f.byPolicy) == 0 || chosen.Access != settings.AccessGroup {
+	if len(f.ByPolicy) == 0 || chosen.Access != settings.AccessGroup {
 		return nil
 	}
 	return fmt.Errorf("the deployed stack reads in %s by EKS access policies, and the default of kubernetesAccess is group. Name the way in SET: kubernetesAccess=policy keeps what is deployed;"+
-		" kubernetesAccess=group replaces it with a ClusterRole that is narrower, and needs the output ClusterRoleCommand run after the deployment", strings.Join(f.byPolicy, ", "))
+		" kubernetesAccess=group replaces it with a ClusterRole that is narrower, and needs the output ClusterRoleCommand run after the deployment", strings.Join(f.ByPolicy, ", "))
 }
 
 // context is what the CDK command line is given on top, so that the stack makes
 // no access entry where EKS would refuse it.
 func (f found) context(given []string) string {
-	all := slices.Concat(given, f.configMap)
+	all := slices.Concat(given, f.ConfigMap)
 	if len(all) == 0 {
 		return ""
 	}

@@ -20,6 +20,7 @@ import (
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/infra/access"
 	"rollcall/infra/settings"
 	"rollcall/tools/testfile"
 )
@@ -70,7 +71,7 @@ func TestEntriesMadeByHand(t *testing.T) {
 		api.clusters[name] = mode(ekstypes.AuthenticationModeApi)
 	}
 	api.clusters["old"] = mode(ekstypes.AuthenticationModeConfigMap)
-	f := sorted(modes(t.Context(), api, []string{"hand", "none", "old", "other", "ours", "shut"}, reader))
+	f := look(t.Context(), api, []string{"hand", "none", "old", "other", "ours", "shut"}, reader)
 	err := f.byHandError("us-west-2", reader)
 	want := "the stack makes the access entry of Rollcall's reader in hand, other, and one was made there by hand: EKS refuses the second, and the whole stack would roll back." +
 		" Delete it right before the deployment, or leave the cluster out of CLUSTERS and accessClusters:" +
@@ -81,7 +82,7 @@ func TestEntriesMadeByHand(t *testing.T) {
 	if says := f.words("us-west-2"); !strings.Contains(says, "shut: whether Rollcall's reader has an access entry there that was made by hand is not known (eks:DescribeAccessEntry: AccessDeniedException)") || !strings.Contains(says, "name kubernetesAccess=policy in SET to keep them") {
 		t.Errorf("said %q", says)
 	}
-	if err := sorted(modes(t.Context(), api, []string{"hand"}, "")).byHandError("us-west-2", ""); err != nil {
+	if err := look(t.Context(), api, []string{"hand"}, "").byHandError("us-west-2", ""); err != nil {
 		t.Errorf("of an account that is not known: %v", err)
 	}
 }
@@ -101,8 +102,8 @@ func TestModes(t *testing.T) {
 		"hollow": func() (*ekstypes.Cluster, error) { return nil, nil },
 	}
 	names := []string{"both", "gone", "hollow", "new", "old", "older", "shut"}
-	f := sorted(modes(t.Context(), api, names, reader))
-	if diff := cmp.Diff([]string{"old", "older"}, f.configMap); diff != "" {
+	f := look(t.Context(), api, names, reader)
+	if diff := cmp.Diff([]string{"old", "older"}, f.ConfigMap); diff != "" {
 		t.Errorf("CONFIG_MAP (-want +got):\n%s", diff)
 	}
 	if got, want := f.context([]string{"given", "old"}), "-c configMapClusters=given,old,older\n"; got != want {
@@ -129,7 +130,7 @@ func TestModes(t *testing.T) {
 
 // Where all is well nothing is said, and nothing is added.
 func TestNothingToSay(t *testing.T) {
-	f := sorted(modes(t.Context(), clusters{"new": mode(ekstypes.AuthenticationModeApi)}, []string{"new"}, reader))
+	f := look(t.Context(), clusters{"new": mode(ekstypes.AuthenticationModeApi)}, []string{"new"}, reader)
 	if f.words("r") != "" || f.context(nil) != "" || f.missingError("r") != nil {
 		t.Errorf("got %+v", f)
 	}
@@ -157,7 +158,7 @@ func TestClustersAreAskedAFewAtATime(t *testing.T) {
 		names = append(names, fmt.Sprint("c", i))
 	}
 	api := &counting{}
-	if got := len(sorted(modes(t.Context(), api, names, reader)).missing); got != 100 || api.most > atOnce {
+	if got := len(look(t.Context(), api, names, reader).Missing); got != 100 || api.most > access.AtOnce {
 		t.Errorf("%d answers, %d at once", got, api.most)
 	}
 }
