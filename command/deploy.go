@@ -26,6 +26,7 @@ import (
 	"rollcall/command/deploy"
 	"rollcall/command/doctor"
 	"rollcall/command/exit"
+	"rollcall/infra/access"
 	"rollcall/infra/settings"
 	"rollcall/infra/specs"
 	"rollcall/infra/standard/parameters"
@@ -33,6 +34,8 @@ import (
 	"rollcall/shared/kube"
 	"rollcall/shared/s3"
 	"rollcall/shared/settingsfile"
+	"rollcall/shared/spec"
+	"rollcall/shared/spoke"
 	"rollcall/shared/version"
 )
 
@@ -88,7 +91,7 @@ bad input; 130 interrupted.`,
 		}
 		return ended(d.Run(c.Context()))
 	}
-	c.AddCommand(destroyCommand())
+	c.AddCommand(spokeCommand(), relayCommand(), destroyCommand())
 	return c
 }
 
@@ -100,6 +103,81 @@ func deployFlags(c *cobra.Command, o *deployOptions) {
 	f.StringVar(&o.bucket, "bucket", "", "the bucket for the release's packages (default: rollcall-ACCOUNT-REGION, which is created)")
 	f.StringVar(&o.stack, "stack-name", "", "the name of the stack (setting stackName; default: Rollcall)")
 	f.BoolVar(&o.yes, "yes", false, "do not ask for confirmations")
+}
+
+// spokeCommand deploys a spoke.
+func spokeCommand() *cobra.Command {
+	var o deployOptions
+	var hub, externalID string
+	c := &cobra.Command{
+		Use: "spoke --hub ACCOUNT/REGION --external-id ID", Short: "Deploy a spoke, in another account or region than the hub", Args: noArguments,
+		Long: `Deploys a spoke into the account and region of your credentials: roles that the hub
+reads with, and rules that forward events to it. It changes nothing in the account.
+
+Exit status: as for rollcall deploy.`,
+		Example: "  rollcall deploy spoke --hub 111122223333/us-west-2 --external-id rollcall-7f3a --profile payments",
+	}
+	deployFlags(c, &o)
+	c.Flags().StringVar(&hub, "hub", "", "the hub's `ACCOUNT/REGION`")
+	c.Flags().StringVar(&externalID, "external-id", "", "the hub's setting externalId")
+	c.Flags().BoolVar(&o.diff, "diff", false, "show what a deployment would change, and change nothing")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		return o.other(c, func(d *deploy.Deployment) error {
+			if err := d.Spoke(hub, externalID); err != nil {
+				return &exit.MisuseError{Err: err}
+			}
+			return nil
+		})
+	}
+	return c
+}
+
+// relayCommand deploys the relay of a cluster.
+func relayCommand() *cobra.Command {
+	var o deployOptions
+	var cluster, prefix string
+	c := &cobra.Command{
+		Use: "relay --cluster NAME", Short: "Deploy the relay of a cluster that has only a private endpoint", Args: noArguments,
+		Long: `Deploys the relay of a cluster whose API answers in its VPC alone, into the account and
+region of your credentials. Then name the cluster in the hub's setting relays.
+
+Exit status: as for rollcall deploy.`,
+		Example: "  rollcall deploy relay --cluster prod",
+	}
+	deployFlags(c, &o)
+	c.Flags().StringVar(&cluster, "cluster", "", "the cluster")
+	c.Flags().StringVar(&prefix, "prefix", "rollcall", "what the names of the hub's functions begin with: its stack's name in lower case")
+	c.Flags().BoolVar(&o.diff, "diff", false, "show what a deployment would change, and change nothing")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if cluster == "" {
+			return exit.Misuse("name the cluster with --cluster; see %s --help", c.CommandPath())
+		}
+		return o.other(c, func(d *deploy.Deployment) error { return d.Relay(c.Context(), cluster, prefix) })
+	}
+	return c
+}
+
+// other deploys a spoke or a relay: what doctor looks at is the hub's.
+func (o deployOptions) other(c *cobra.Command, made func(*deploy.Deployment) error) error {
+	d, err := o.deployment(c)
+	if err != nil {
+		return err
+	}
+	if d.Release, err = o.read(); err != nil {
+		return &exit.MisuseError{Err: err}
+	}
+	d.Stack, d.Tags = o.stack, map[string]string{settings.TagKey: settings.TagValue}
+	d.Examine = func(context.Context) error {
+		_, err := fmt.Fprintln(c.OutOrStdout(), "Deployed. Check it with the hub's credentials: rollcall doctor")
+		return err
+	}
+	if err := made(d); err != nil {
+		return err
+	}
+	if o.diff {
+		return ended(d.Diff(c.Context()))
+	}
+	return ended(d.Run(c.Context()))
 }
 
 // destroyCommand deletes a stack.
@@ -253,23 +331,8 @@ func (o deployOptions) hub(c *cobra.Command) (*deploy.Deployment, error) {
 	if d.Release, err = o.read(); err != nil {
 		return nil, &exit.MisuseError{Err: err}
 	}
-	if chosen.Access != settings.AccessNone {
-		configMap, err := deploy.Modes(c.Context(), d.EKS, chosen.AccessClusters)
-		if err != nil {
-			return nil, err
-		}
-		d.Clusters, d.ConfigMapClusters = chosen.AccessClusters, configMap
-		if len(configMap) > 0 {
-			// EKS rejects access entries there, and the whole stack would roll back.
-			all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(chosen.ConfigMapClusters, configMap))))
-			given[settings.ConfigMapClusters] = strings.Join(all, ",")
-			if chosen, err = settings.Parse(given); err != nil {
-				return nil, &exit.MisuseError{Err: err}
-			}
-		}
-		if chosen.Access != settings.AccessGroup {
-			d.Clusters = configMap
-		}
+	if chosen, err = lookBefore(c, d, given, chosen); err != nil {
+		return nil, err
 	}
 	if d.Parameters, err = parameters.Of(chosen); err != nil {
 		return nil, &exit.MisuseError{Err: err}
@@ -290,6 +353,42 @@ func (o deployOptions) hub(c *cobra.Command) (*deploy.Deployment, error) {
 		return workspace, err
 	}
 	return d, nil
+}
+
+// lookBefore looks at the clusters in which the stack makes access entries, and returns the settings
+// with which it can be deployed.
+func lookBefore(c *cobra.Command, d *deploy.Deployment, given map[string]any, chosen settings.Settings) (settings.Settings, error) {
+	if chosen.Access == settings.AccessNone {
+		return chosen, nil
+	}
+	reader := config.SpokeRoleARN(chosen.RolePath+chosen.Prefix(), spec.SpokeReader, spoke.ID{Account: d.Account, Region: d.Region})
+	found := access.Look(c.Context(), d.EKS, chosen.AccessClusters, reader)
+	notes, err := deploy.Before(found, d.Region, reader)
+	for _, n := range notes {
+		fmt.Fprintln(c.ErrOrStderr(), "note:", n)
+	}
+	if err != nil {
+		return chosen, &exit.MisuseError{Err: err}
+	}
+	if _, named := given[settings.KubernetesAccess]; !named && len(found.ByPolicy) > 0 && chosen.Access == settings.AccessGroup {
+		way, err := d.Terminal.Way(found.ByPolicy)
+		if err != nil {
+			return chosen, err
+		}
+		given[settings.KubernetesAccess] = way
+	}
+	d.Clusters, d.ConfigMapClusters = chosen.AccessClusters, found.ConfigMap
+	if len(found.ConfigMap) > 0 {
+		all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(chosen.ConfigMapClusters, found.ConfigMap))))
+		given[settings.ConfigMapClusters] = strings.Join(all, ",")
+	}
+	if chosen, err = settings.Parse(given); err != nil {
+		return chosen, &exit.MisuseError{Err: err}
+	}
+	if chosen.Access != settings.AccessGroup { // access policies are the stack's; aws-auth is by hand
+		d.Clusters = found.ConfigMap
+	}
+	return chosen, nil
 }
 
 // read reads the release, which lies beside this program where none is named.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"go.yaml.in/yaml/v3"
 
 	"rollcall/shared/shell"
@@ -149,24 +148,4 @@ func (d *Deployment) applyIn(ctx context.Context, name string, objects []Object)
 		}
 	}
 	return nil
-}
-
-// Modes returns which of the clusters are in authentication mode CONFIG_MAP, in which EKS rejects
-// access entries.
-func Modes(ctx context.Context, api *eks.Client, clusters []string) (configMap []string, err error) {
-	for _, name := range clusters {
-		out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(name)})
-		var none *types.ResourceNotFoundException
-		switch {
-		case errors.As(err, &none):
-			return nil, fmt.Errorf("EKS has no cluster %s here: correct --clusters (aws eks list-clusters)", name)
-		case err != nil:
-			return nil, fmt.Errorf("read the cluster %s: %w", name, err)
-		}
-		// Without a mode it is one from before access entries.
-		if a := out.Cluster.AccessConfig; a == nil || a.AuthenticationMode == types.AuthenticationModeConfigMap {
-			configMap = append(configMap, name)
-		}
-	}
-	return configMap, nil
 }

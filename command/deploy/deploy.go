@@ -106,7 +106,7 @@ func (d *Deployment) open() (err error) {
 	if d.template, err = d.Release.File(d.Template); err != nil {
 		return err
 	}
-	if d.objects, err = d.Release.objects(d.Template); err != nil {
+	if d.objects, err = d.Release.objects(d.Template, d.Parameters["CodeKey"]); err != nil {
 		return err
 	}
 	if d.Parameters == nil {
@@ -116,7 +116,7 @@ func (d *Deployment) open() (err error) {
 	if err := json.Unmarshal(d.template, &declared); err != nil {
 		return fmt.Errorf("read the template of the release: %w", err)
 	}
-	if _, ok := declared.Parameters["CodeBucket"]; ok {
+	if _, ok := declared.Parameters["CodePrefix"]; ok {
 		d.Parameters["CodeBucket"], d.Parameters["CodePrefix"] = d.Bucket.Name, d.Release.Prefix()
 	}
 	return nil

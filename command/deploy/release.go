@@ -96,17 +96,20 @@ func templateKey(name string, body []byte) string {
 	return "rollcall/templates/" + hex.EncodeToString(sum[:])[:12] + "/" + name
 }
 
-// objects are what goes into the bucket, by key.
-func (r Release) objects(template string) (map[string][]byte, error) {
+// objects are what goes into the bucket for a template, by key: the packages that it names.
+func (r Release) objects(template, codeKey string) (map[string][]byte, error) {
 	body, err := r.File(template)
 	if err != nil {
 		return nil, err
 	}
 	list := map[string][]byte{templateKey(template, body): body}
 	for name, body := range r.Packages() {
-		list[r.Prefix()+name] = body
+		// A spoke has no functions, and a relay has its own alone.
+		if key := r.Prefix() + name; template == HubTemplate || key == codeKey {
+			list[key] = body
+		}
 	}
-	if len(list) == 1 {
+	if len(list) == 1 && template != SpokeTemplate {
 		return nil, fmt.Errorf("the release in %s has no packages of functions with a sum in %s: unpack it again", r.Dir, sumsFile)
 	}
 	return list, nil
