@@ -126,6 +126,7 @@ func variants(t *testing.T) map[string]template {
 	out := map[string]template{"committed": committed}
 	for name, more := range map[string]map[string]any{
 		"everything":                       nil,
+		"everything under a customer key":  {"kmsKeyArn": "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-0000-4000-8000-000000000002", "targets": everyTarget},
 		"everything with access policies":  {"kubernetesAccess": "policy"},
 		"everything, approved":             {"remedies": "prod=approve,dev=approve"},
 		"everything, with another account": {"spokes": "222233334444/eu-west-1=payments", "externalId": "rollcall-7f3a"},

@@ -83,7 +83,7 @@ func permissions(function spec.Spec, r resources, chosen settings.Settings, logG
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(list, reads, grants, decrypts, assumes), nil
+	return append(slices.Concat(list, reads, grants, decrypts, assumes), useKey(function, r, chosen)...), nil
 }
 
 // targetSecrets lets a function that reads the secrets of targets decrypt them where they

@@ -577,6 +577,7 @@ func NewStack(app awscdk.App, list []spec.Spec, packages string) error {
 		newDashboard(stack, chosen, r, functions, alarms)
 	}
 	output(stack, chosen, r, alarms, functions, who)
+	encrypt(stack, chosen.KMSKey)
 	return limits.CheckResources(count(stack))
 }
 

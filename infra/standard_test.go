@@ -33,6 +33,7 @@ func TestStandardTemplateIsTheApps(t *testing.T) {
 		"targets": everyTarget, "targetEmail": "a@example.com,b@example.com", "slackActions": "on", "spokes": "222233334444/eu-west-1=payments,333344445555/us-west-2", "externalId": "rollcall-7f3a",
 		"relays": "prod,dev", "slackSigningSecretArn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:signing-AbCdEf", "weekly": "off", "logLevel": "debug",
 		"permissionsBoundary": "arn:aws:iam::111122223333:policy/boundary", "rolePath": "/teams/platform/",
+		"kmsKeyArn": "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-0000-4000-8000-000000000002",
 	})
 	for name, context := range map[string]map[string]any{
 		"only a channel":  {"slackActions": "off", "targets": "none"},
@@ -240,6 +241,7 @@ func someSettings(r *rand.Rand) map[string]any {
 		"spokes": text("none", spokes...), "externalId": pick("rollcall-7f3a"), "targets": text("none", targets...), "slackActions": pick("on", "off"), "dashboard": pick("on", "off"),
 		"decodeDenied": pick("on", "off"), "autoModeLogs": text("off", some("/aws/vendedlogs/%d*", 4)...), "evidence": pick("off", "7", "365"), "joinTime": pick("1m", "5m", "15m"),
 		"sweepConcurrency": pick("2", "9", "50"), "logRetentionDays": pick("1", "3653"), "relays": text("none", some("cluster-%d", 4)...), "routes": pick("none", "all/critical=C0PAGES0001@S0ONCALL01"),
+		"kmsKeyArn":             pick("none", "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-0000-4000-8000-000000000002"),
 		"rolePath":              pick("/", "/teams/platform/"),
 		"permissionsBoundary":   pick("", "arn:aws:iam::111122223333:policy/teams/boundary"),
 		"targetSecretKmsKeyArn": pick("", "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-0000-4000-8000-000000000001"),
@@ -435,5 +437,54 @@ func TestRolePath(t *testing.T) {
 	}
 	if !strings.Contains(string(spoke.source), ":role/teams/platform/Rollcall-SweepRole*") {
 		t.Error("the spoke does not trust the hub's roles under the path")
+	}
+}
+
+// TestCustomerKey: all that keeps something is encrypted with the key, and a function uses it
+// through the services that it calls, and no other way.
+func TestCustomerKey(t *testing.T) {
+	const key = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-0000-4000-8000-000000000002"
+	tpl := synthesised(t, map[string]any{"slackChannel": channel, "kmsKeyArn": key})
+	for kind, path := range map[string][]any{
+		"AWS::DynamoDB::Table": {"SSESpecification", "KMSMasterKeyId"}, "AWS::SQS::Queue": {"KmsMasterKeyId"}, "AWS::SNS::Topic": {"KmsMasterKeyId"},
+		"AWS::Logs::LogGroup": {"KmsKeyId"}, "AWS::Lambda::Function": {"KmsKeyArn"},
+		"AWS::S3::Bucket": {"BucketEncryption", "ServerSideEncryptionConfiguration", 0, "ServerSideEncryptionByDefault", "KMSMasterKeyID"},
+	} {
+		list := tpl.all(kind)
+		for _, r := range list {
+			if got := get(r.Properties, path...); got != key {
+				t.Errorf("%s is encrypted with %v", r.id, got)
+			}
+			if kind == "AWS::SQS::Queue" && r.Properties["SqsManagedSseEnabled"] != nil {
+				t.Errorf("%s has two ways of encryption", r.id)
+			}
+		}
+		if len(list) == 0 {
+			t.Errorf("there is no %s", kind)
+		}
+	}
+	got := map[string][]string{}
+	for _, r := range slices.Concat(tpl.all("AWS::IAM::Role"), tpl.all("AWS::IAM::ManagedPolicy")) {
+		for _, policy := range append(several(r.Properties["Policies"]), r.Properties) {
+			for _, s := range several(get(policy, "PolicyDocument", "Statement")) {
+				sid, _ := get(s, "Sid").(string)
+				if !strings.HasPrefix(sid, "UseKey") {
+					continue
+				}
+				service, _, _ := strings.Cut(flats(get(s, "Condition", "StringEquals", "kms:ViaService"))[0], ".")
+				if get(s, "Resource") != key {
+					t.Errorf("%s of %s is on %v", sid, r.id, get(s, "Resource"))
+				}
+				got[sid+" through "+service] = append(got[sid+" through "+service], r.id)
+			}
+		}
+	}
+	counts := map[string]int{}
+	for use, roles := range got {
+		counts[use] = len(roles)
+	}
+	want := map[string]int{"UseKeyForQueues through sqs": 13, "UseKeyForTable through dynamodb": 13, "UseKeyForEvidence through s3": 7, "UseKeyForTopic through sns": 1}
+	if diff := cmp.Diff(want, counts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -71,6 +71,8 @@ type Settings struct {
 	Organization string
 	// PermissionsBoundary is the ARN of the policy that bounds every role; "" is none.
 	PermissionsBoundary string
+	// KMSKey is the ARN of the key that encrypts what the stack keeps; "" is AWS's own.
+	KMSKey string
 	// RolePath is the path of every role, "/" for none.
 	RolePath string
 }
@@ -121,7 +123,7 @@ func Parse(context map[string]any) (Settings, error) {
 	}
 	var err error
 	s.Environment = environment
-	s.Spokes, s.Relays = functions.Spokes, functions.Relays
+	s.Spokes, s.Relays, s.KMSKey = functions.Spokes, functions.Relays, functions.KMSKey
 	if s.Spoke != "" && s.Spoke != AnySpoke {
 		if _, err := spoke.Parse(s.Spoke); err != nil {
 			bad(SpokeTemplate, "%w, or any", err)

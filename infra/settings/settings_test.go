@@ -44,7 +44,7 @@ func TestDefaults(t *testing.T) {
 			config.SlackActions: "off", config.DecodeDenied: "off", config.ChangeNames: "on", config.InstanceData: "on", config.AutoModeLogs: "off", config.Remedies: "off", config.RemedyVPCs: "none", config.RemedyRoles: "none", config.RemedyLimit: "3", config.SweepConcurrency: "4",
 			config.Approvers: "none", config.WhoResponds: "workspace", config.ApprovalTime: "1h",
 			config.Targets: "none", config.PagerDutyAPI: "https://events.pagerduty.com",
-			config.LogLevel: "info", config.Evidence: "30", config.Spokes: "none", config.Relays: "none", config.ExternalID: "none",
+			config.LogLevel: "info", config.Evidence: "30", config.Spokes: "none", config.Relays: "none", config.ExternalID: "none", config.KMSKey: "none",
 		},
 		Access:           AccessGroup,
 		LogRetentionDays: 30, Dashboard: true,

@@ -62,6 +62,7 @@ func choices() []choice {
 		{name: "CreatesAccessEntries", when: given(p.AccessEntryClusters), base: true},
 		{name: "HasRemedyVpcs", when: not(equals(p.RemedyVPCs, "none")), base: true},
 		{name: "HasRemedyRoles", when: not(equals(p.RemedyRoles, "none")), base: true},
+		{name: "HasKey", when: not(equals(p.KMSKey, "none")), base: true},
 		{name: "HasBoundary", when: given(p.PermissionsBoundary), base: true},
 		{name: "HasRelays", when: given(p.RelayFunctions), base: true},
 	}
@@ -70,7 +71,7 @@ func choices() []choice {
 // together are pairs of choices that are changed in one template, where what only a changed
 // choice has hangs on another one.
 func together() [][2]string {
-	return [][2]string{{"HasSigningSecret", "HasButtons"}}
+	return [][2]string{{"HasSigningSecret", "HasButtons"}, {"HasKey", "KeepsEvidence"}}
 }
 
 // Assignment is one setting of all choices.
@@ -115,6 +116,7 @@ const (
 	alarmTopic  = "arn:aws:sns:us-west-2:111122223333:zqalarms"
 	boundary    = "arn:aws:iam::111122223333:policy/zqboundary"
 	rolePath    = "/zqpath/"
+	stackKey    = "arn:aws:kms:us-west-2:111122223333:key/zqstack"
 	alarmEmail  = "zqalarms@example.com"
 	evidence    = 337
 	logDays     = 3288
@@ -211,6 +213,7 @@ func Settings(a Assignment) map[string]any {
 		"alarmTopicArn":         where("HasAlarmTopic", alarmTopic, ""),
 		"alarmEmail":            where("HasAlarmEmail", alarmEmail, ""),
 		"permissionsBoundary":   where("HasBoundary", boundary, ""),
+		"kmsKeyArn":             where("HasKey", stackKey, "none"),
 		"rolePath":              rolePath,
 		"evidence":              where("KeepsEvidence", fmt.Sprint(evidence), "off"),
 		"dashboard":             where("HasDashboard", "on", "off"),

@@ -485,7 +485,7 @@ func fixed() map[string]any {
 		slackSecret: ref(p.SlackSecretARN), slackRegion: region(p.SlackSecretARN),
 		signSecret: ref(p.SigningSecretARN), signRegion: region(p.SigningSecretARN),
 		slackKey: ref(p.SlackSecretKMSKey), targetKey: ref(p.TargetSecretKMSKey),
-		boundary: ref(p.PermissionsBoundary), rolePath: ref(p.RolePath), alarmTopic: ref(p.AlarmTopicARN), alarmEmail: ref(p.AlarmEmail),
+		boundary: ref(p.PermissionsBoundary), rolePath: ref(p.RolePath), stackKey: ref(p.KMSKey), alarmTopic: ref(p.AlarmTopicARN), alarmEmail: ref(p.AlarmEmail),
 		strings.Join(accessClusters().items(), " "): map[string]any{"Fn::Join": []any{" ", map[string]any{"Fn::Split": []any{",", ref(p.ClusterRoleClusters)}}}},
 	}
 }
@@ -808,8 +808,15 @@ type group struct {
 	resources []any
 }
 
+// shared is a managed policy of statements that hang on the same condition.
+type shared struct {
+	hangs      string
+	statements []any
+	size       int
+}
+
 // role puts a role's statements where they fit: those that are always there and small ones
-// into the role, each other one into a managed policy that hangs on its condition.
+// into the role, the others into managed policies that hang on their conditions.
 func (b *builder) role(id string, r map[string]any, hangs []literal, out map[string]any) error {
 	policy := r["Properties"].(map[string]any)["Policies"].([]any)[0].(map[string]any)
 	groups := grouped(policy["PolicyDocument"].([]any))
@@ -821,6 +828,7 @@ func (b *builder) role(id string, r map[string]any, hangs []literal, out map[str
 	named := map[string]int{}
 	room := limits.InlinePolicies - limits.Document
 	inline, more := []any{}, []any{}
+	var apart []shared
 	keyed := map[string][]group{} // by the list whose items stand in a key
 	managed := 0
 	for _, g := range groups {
@@ -845,11 +853,19 @@ func (b *builder) role(id string, r map[string]any, hangs []literal, out map[str
 		case size > limits.ManagedPolicy-limits.Document:
 			return fmt.Errorf("the statement %s can be of %d characters", g.sid, size)
 		default:
-			if err := b.managed(id+g.sid, id, document([]any{s}), slices.Concat(hangs, literals(g.hangs)), out); err != nil {
-				return err
+			i := slices.IndexFunc(apart, func(x shared) bool { return x.hangs == g.hangs && x.size+size <= limits.ManagedPolicy-limits.Document })
+			if i < 0 {
+				i, apart = len(apart), append(apart, shared{hangs: g.hangs})
 			}
-			managed++
+			apart[i].statements, apart[i].size = append(apart[i].statements, s), apart[i].size+size
 		}
+	}
+	for _, x := range apart {
+		name := x.statements[0].(map[string]any)["Sid"].(string)
+		if err := b.managed(id+name, id, document(x.statements), slices.Concat(hangs, literals(x.hangs)), out); err != nil {
+			return err
+		}
+		managed++
 	}
 	policy["PolicyDocument"] = document(inline)
 	if len(more) > 0 {

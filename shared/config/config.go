@@ -93,6 +93,7 @@ const (
 	TargetDeadURL  spec.Variable = "ROLLCALL_TARGET_DEAD_URL"
 	TargetTopicARN spec.Variable = "ROLLCALL_TARGET_TOPIC_ARN"
 
+	KMSKey         spec.Variable = "ROLLCALL_KMS_KEY"
 	Relays         spec.Variable = "ROLLCALL_RELAYS"
 	Evidence       spec.Variable = "ROLLCALL_EVIDENCE"
 	EvidenceBucket spec.Variable = "ROLLCALL_EVIDENCE_BUCKET"
@@ -158,6 +159,7 @@ func Settings() []Setting {
 		{ExternalID, "externalId", "none", "External id that the roles in spokes require from this hub (8 characters or more; not a secret). Required with spokes, and the same in all of them."},
 		{Relays, "relays", "none", `Clusters that are read through a relay because they have only a private endpoint, separated by commas: "prod,222233334444/eu-west-1/prod". No other relay is used, because anybody who can create Lambda functions can create one with a relay's name. If no cluster of an account and region is listed, relays that were in use before this setting existed keep working for 30 days.`},
 		{SweepConcurrency, "sweepConcurrency", "4", "How many clusters sweep checks at the same time (2 to 50). Each cluster is checked every five minutes, which takes a few seconds: four are enough for 200 clusters, and leave room in an account with a limit of ten concurrent invocations. Raise it if checks come too late (the metric Failures, \"a turn is dropped\" in sweep's log)."},
+		{KMSKey, "kmsKeyArn", "none", `ARN of a customer key, in the stack's account and region, that encrypts the table, the evidence, queues, log groups, the stack's own topics and the functions' environment. "none" uses AWS's own keys. The key's policy must allow what docs/standard.md lists, or the deployment fails. Secrets have their own settings.`},
 		{LogLevel, "logLevel", "info", "debug, info, warn or error."},
 	}
 }
@@ -243,6 +245,8 @@ type Config struct {
 	// EvidenceDays is 0 where no evidence is kept, and EvidenceBucket empty.
 	EvidenceDays   int
 	EvidenceBucket string
+	// KMSKey is the ARN of the key that encrypts the evidence; "" is S3's own.
+	KMSKey string
 
 	Relay
 	Region string
@@ -352,6 +356,8 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.EvidenceDays, err = parseDays(text)
 	case EvidenceBucket:
 		c.EvidenceBucket = text
+	case KMSKey:
+		c.KMSKey, err = parseKey(text)
 	case LogLevel:
 		err = c.LogLevel.UnmarshalText([]byte(text))
 	case ReaderRole:
@@ -843,6 +849,21 @@ func parseReminder(text string) (time.Duration, error) {
 
 // mostDays is the longest that evidence is kept.
 const mostDays = 365
+
+// keyARN is a key itself: an alias can change its key, and no permission is on one (KMS
+// developer guide, "Aliases and permissions").
+var keyARN = lazyregexp.New(`^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`)
+
+// parseKey reads the ARN of a key, or "none".
+func parseKey(text string) (string, error) {
+	if text == "none" {
+		return "", nil
+	}
+	if !keyARN.MatchString(text) {
+		return "", fmt.Errorf("%q is neither %q nor the ARN of a key (an alias is not enough for a permission)", text, "none")
+	}
+	return text, nil
+}
 
 // parseDays reads for how many days evidence is kept; 0 is none.
 func parseDays(text string) (int, error) {

@@ -460,7 +460,7 @@ func KeepEvidence(e lambda.Env) *evidence.Keeper {
 	if e.Config.EvidenceDays == 0 || e.Config.EvidenceBucket == "" {
 		return nil
 	}
-	k := evidence.NewKeeper(s3.New(e.AWS), e.Config.EvidenceBucket, e.Release, e.Log, e.Metrics.Count)
+	k := evidence.NewKeeper(s3.New(e.AWS).EncryptedBy(e.Config.KMSKey), e.Config.EvidenceBucket, e.Release, e.Log, e.Metrics.Count)
 	e.Register(k)
 	return k
 }

@@ -907,18 +907,23 @@ func kubectl(plural string) (file, object string) {
 // objects, and to replace none: a request without If-None-Match is not allowed (S3 user
 // guide, "Enforce conditional writes on Amazon S3 buckets"), and nothing is read.
 func Grants(getenv func(string) string) ([]spec.Grant, error) {
-	c, err := config.Load(getenv, []spec.Variable{config.Evidence})
+	c, err := config.Load(getenv, []spec.Variable{config.Evidence, config.KMSKey})
 	if err != nil || c.EvidenceDays == 0 {
 		return nil, err
 	}
+	conditions := map[string]map[string][]string{
+		"Null":         {"s3:if-none-match": {"false"}},
+		"StringEquals": {"s3:x-amz-server-side-encryption": {"AES256"}},
+	}
+	if c.KMSKey != "" {
+		conditions["StringEquals"] = map[string][]string{"s3:x-amz-server-side-encryption": {"aws:kms"}}
+		conditions["ArnEquals"] = map[string][]string{"s3:x-amz-server-side-encryption-aws-kms-key-id": {c.KMSKey}}
+	}
 	return []spec.Grant{{
-		Sid:       "KeepEvidence",
-		Why:       "The data read for a finding is kept, so that it can be diagnosed again when the instance is gone.",
-		Actions:   []string{"s3:PutObject"},
-		Resources: []spec.Resource{spec.EvidenceObjects},
-		Conditions: map[string]map[string][]string{
-			"Null":         {"s3:if-none-match": {"false"}},
-			"StringEquals": {"s3:x-amz-server-side-encryption": {"AES256"}},
-		},
+		Sid:        "KeepEvidence",
+		Why:        "The data read for a finding is kept, so that it can be diagnosed again when the instance is gone.",
+		Actions:    []string{"s3:PutObject"},
+		Resources:  []spec.Resource{spec.EvidenceObjects},
+		Conditions: conditions,
 	}}, nil
 }

@@ -20,10 +20,16 @@ import (
 )
 
 // Client calls S3.
-type Client struct{ cfg aws.Config }
+type Client struct {
+	cfg aws.Config
+	key string
+}
 
 // New makes a client of what all AWS clients are made of.
-func New(cfg aws.Config) *Client { return &Client{cfg} }
+func New(cfg aws.Config) *Client { return &Client{cfg: cfg} }
+
+// EncryptedBy is a client whose objects are encrypted with a key of KMS; "" is S3's own.
+func (c *Client) EncryptedBy(key string) *Client { return &Client{cfg: c.cfg, key: key} }
 
 // ErrThere is that there is an object of this key already.
 var ErrThere = errors.New("there is an object of this key already")
@@ -36,7 +42,7 @@ const codeThere = "PreconditionFailed"
 // PutObjectInput is what is asked of S3: what policies look at.
 type PutObjectInput struct{ Bucket, Key string }
 
-// Create writes an object, encrypted with S3's own keys, if there is none of its key:
+// Create writes an object, encrypted with S3's own keys or that of EncryptedBy, if there is none of its key:
 // else the error is ErrThere. Another one is *smithy.OperationError.
 func (c *Client) Create(ctx context.Context, bucket, key, contentType string, body []byte) error {
 	err := awscall.Make(ctx, c.cfg, awscall.Call{
@@ -50,6 +56,10 @@ func (c *Client) Create(ctx context.Context, bucket, key, contentType string, bo
 			req.Header.Set("Content-Type", contentType)
 			req.Header.Set("If-None-Match", "*")
 			req.Header.Set("X-Amz-Server-Side-Encryption", "AES256")
+			if c.key != "" { // S3 API reference, PutObject
+				req.Header.Set("X-Amz-Server-Side-Encryption", "aws:kms")
+				req.Header.Set("X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id", c.key)
+			}
 			req.Header.Set("Content-Length", strconv.Itoa(len(body)))
 			req.ContentLength = int64(len(body))
 			return req.SetStream(bytes.NewReader(body))

@@ -89,6 +89,23 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+// TestEncryptedBy: the key's ARN is asked for, and is signed.
+func TestEncryptedBy(t *testing.T) {
+	const key = "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d"
+	for name, want := range map[string][2]string{key: {"aws:kms", key}, "": {"AES256", ""}} {
+		c := client(t, func(w http.ResponseWriter, r *http.Request) {
+			got := [2]string{r.Header.Get("X-Amz-Server-Side-Encryption"), r.Header.Get("X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id")}
+			expect.Equal(t, "encryption", got, want)
+			if name != "" && !strings.Contains(r.Header.Get("Authorization"), "x-amz-server-side-encryption-aws-kms-key-id") {
+				t.Errorf("the key is not signed: %s", r.Header.Get("Authorization"))
+			}
+		})
+		if err := c.EncryptedBy(name).Create(t.Context(), "bucket", "a", "text/plain", []byte("x")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestGet: what is not there and what is too large differ from what is refused.
 func TestGet(t *testing.T) {
 	for name, test := range map[string]struct {

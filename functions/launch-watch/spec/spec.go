@@ -22,7 +22,7 @@ const Name = "launch-watch"
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName,
-		config.ResultQueueURL, config.JoinQueueURL, config.InstanceData, config.DecodeDenied, config.Evidence, config.EvidenceBucket, config.LogLevel,
+		config.ResultQueueURL, config.JoinQueueURL, config.InstanceData, config.DecodeDenied, config.Evidence, config.EvidenceBucket, config.KMSKey, config.LogLevel,
 	)
 }
 

@@ -23,7 +23,7 @@ const Name = "nodegroup-watch"
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
 		config.Clusters, config.JoinTime, config.TableName, config.BusName,
-		config.ResultQueueURL, config.NodegroupQueueURL, config.InstanceData, config.ReaderRole, config.InVPC, config.Relays, config.Evidence, config.EvidenceBucket, config.LogLevel,
+		config.ResultQueueURL, config.NodegroupQueueURL, config.InstanceData, config.ReaderRole, config.InVPC, config.Relays, config.Evidence, config.EvidenceBucket, config.KMSKey, config.LogLevel,
 	)
 }
 

@@ -22,7 +22,7 @@ const Name = "spot-report"
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
 		config.Clusters, config.ReportHour, config.WeeklyAt, config.TableName,
-		config.ResultQueueURL, config.ReaderRole, config.InVPC, config.Relays, config.Evidence, config.EvidenceBucket, config.LogLevel,
+		config.ResultQueueURL, config.ReaderRole, config.InVPC, config.Relays, config.Evidence, config.EvidenceBucket, config.KMSKey, config.LogLevel,
 	)
 }
 

@@ -21,7 +21,7 @@ const Name = "subnet-watch"
 // nothing else of this package but constants (spec.Spec).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
-		config.Clusters, config.TableName, config.ResultQueueURL, config.ReaderRole, config.InVPC, config.Relays, config.Evidence, config.EvidenceBucket, config.LogLevel,
+		config.Clusters, config.TableName, config.ResultQueueURL, config.ReaderRole, config.InVPC, config.Relays, config.Evidence, config.EvidenceBucket, config.KMSKey, config.LogLevel,
 		// What it says of eni-cleanup, and of the time that is left.
 		config.Cleanup, config.CleanupGrace, config.CleanupUntagged, config.SubnetMetrics, config.RunwayHorizon,
 	)

@@ -34,7 +34,7 @@ func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName, config.BusName,
 		config.ResultQueueURL, config.JoinQueueURL, config.NodegroupQueueURL, config.SweepQueueURL,
-		config.InstanceData, config.DecodeDenied, config.AutoModeLogs, config.ReaderRole, config.InVPC, config.Relays, config.Evidence, config.EvidenceBucket, config.LogLevel,
+		config.InstanceData, config.DecodeDenied, config.AutoModeLogs, config.ReaderRole, config.InVPC, config.Relays, config.Evidence, config.EvidenceBucket, config.KMSKey, config.LogLevel,
 		config.Cleanup, config.CleanupGrace, config.CleanupUntagged, config.SubnetMetrics, config.RunwayHorizon, config.SweepConcurrency,
 	)
 }

@@ -51,6 +51,7 @@ const (
 	AlarmEmail           = "AlarmEmail"
 	JoinTime             = "JoinTime"
 	PermissionsBoundary  = "PermissionsBoundary"
+	KMSKey               = "KmsKeyArn"
 	RolePath             = "RolePath"
 	SweepConcurrency     = "SweepConcurrency"
 	LogRetentionDays     = "LogRetentionDays"
@@ -297,6 +298,7 @@ func forms() map[spec.Variable]Parameter {
 		config.DecodeDenied: onOff(GroupClusters), config.ChangeNames: onOff(GroupSlack), config.SubnetMetrics: onOff(GroupRunning),
 		config.Evidence: text(GroupRunning, `^off$|^[0-9]{1,3}$`), config.SweepConcurrency: count(GroupRunning, 2, 50),
 		config.LogLevel: {Group: GroupRunning, Pattern: `^(?i:debug|info|warn|error)([+-][0-9]+)?$`},
+		config.KMSKey:   text(GroupRunning, `^none$|^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`),
 		config.Spokes:   long(GroupSpokes), config.ExternalID: text(GroupSpokes, `^none$|^[A-Za-z0-9_+=,.@:/-]{8,}$`),
 	}
 }

@@ -481,7 +481,8 @@ func (t *Template) addS3Bucket(id string, n named, properties map[string]any) er
 		BucketName       string
 		BucketEncryption struct {
 			ServerSideEncryptionConfiguration []struct {
-				ServerSideEncryptionByDefault struct{ SSEAlgorithm string }
+				ServerSideEncryptionByDefault struct{ SSEAlgorithm, KMSMasterKeyID string }
+				BucketKeyEnabled              flag
 			}
 		}
 		LifecycleConfiguration struct {
