@@ -59,7 +59,7 @@ func compareWithTheApp(t *testing.T, source []byte, given map[string]any) {
 	if err != nil {
 		t.Fatalf("%v: %v", context, err)
 	}
-	values, err := parameters.Of(chosen)
+	values, err := parameters.Values(chosen)
 	if err != nil {
 		t.Fatalf("%v: %v", context, err)
 	}

@@ -4,7 +4,7 @@
 // There is one parameter for each setting that a hub has, called as the setting with a
 // capital first letter. CloudFormation cannot read what stands inside some settings (which
 // clusters opted in to a remedy, the names of secrets among targets), so further parameters
-// hold it as lists; Of computes them.
+// hold it as lists; Values computes them.
 package parameters
 
 import (
@@ -388,9 +388,9 @@ func (u *Unsupported) Error() string {
 	return fmt.Sprintf("%s: %s; the CDK app (make deploy) can have it (docs/standard.md)", u.Setting, u.Reason)
 }
 
-// Of returns the values of all parameters but CodeBucket and CodePrefix. Its errors are
+// Values returns the values of all parameters but CodeBucket and CodePrefix. Its errors are
 // *Unsupported, joined.
-func Of(s settings.Settings) (map[string]string, error) {
+func Values(s settings.Settings) (map[string]string, error) {
 	f := facts{Settings: s}
 	var wanted []spec.Variable
 	for _, setting := range config.Settings() {

@@ -14,18 +14,18 @@ import (
 	"rollcall/tools/testfile"
 )
 
-func of(t *testing.T, context map[string]any) (map[string]string, error) {
+func valuesOf(t *testing.T, context map[string]any) (map[string]string, error) {
 	t.Helper()
 	s, err := settings.Parse(context)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Of(s)
+	return Values(s)
 }
 
 // Nothing but a channel is every default of the template.
 func TestOnlyAChannel(t *testing.T) {
-	got, err := of(t, map[string]any{"slackChannel": "C0123456789"})
+	got, err := valuesOf(t, map[string]any{"slackChannel": "C0123456789"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestLists(t *testing.T) {
-	got, err := of(t, map[string]any{
+	got, err := valuesOf(t, map[string]any{
 		"slackChannel": "C0123456789", "clusters": "prod,dev,222233334444/eu-west-1/far", "configMapClusters": "dev",
 		"cleanup": "prod=dry-run,222233334444/eu-west-1/far=delete", "cleanupUntagged": "vpc-0a1b2c3d", "remedies": "prod/replace-instance=auto,222233334444/eu-west-1/far=approve",
 		"spokes": "222233334444/eu-west-1=payments,333344445555/us-west-2", "externalId": "rollcall-7f3a",
@@ -106,7 +106,7 @@ func TestUnsupported(t *testing.T) {
 		{"clusters", strings.Join(many, ","), "does not accept this list of 41"},
 		{"linkHosts", noise(6000), "characters too many for a function's environment"},
 	} {
-		_, err := of(t, map[string]any{"slackChannel": "C0123456789", test.key: test.value})
+		_, err := valuesOf(t, map[string]any{"slackChannel": "C0123456789", test.key: test.value})
 		var wrong *Unsupported
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.reason) {
 			t.Errorf("%s=%s: %v, want %q", test.key, test.value, err, test.reason)
@@ -131,7 +131,7 @@ func TestPack(t *testing.T) {
 		clusters = append(clusters, fmt.Sprintf("production-cluster-%03d", n))
 	}
 	text := strings.Join(clusters, ",")
-	got, err := of(t, map[string]any{"slackChannel": "C0123456789", "clusters": text, "accessClusters": "prod"})
+	got, err := valuesOf(t, map[string]any{"slackChannel": "C0123456789", "clusters": text, "accessClusters": "prod"})
 	if err != nil {
 		t.Fatal(err)
 	}
