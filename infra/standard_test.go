@@ -488,3 +488,38 @@ func TestCustomerKey(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestStandardRules: what settings.Parse refuses and a rule can say is refused before anything
+// is created, and so are lists that do not fit.
+func TestStandardRules(t *testing.T) {
+	source := testfile.Read(t, standardFile)
+	for _, test := range []struct {
+		given  map[string]string
+		reason string
+	}{
+		{map[string]string{parameters.SlackChannel: ""}, "Nobody gets a message"},
+		{map[string]string{parameters.SlackChannel: "none", parameters.Targets: "sns", parameters.MakeTargetTopic: "on", parameters.SlackActions: "on"}, "SlackActions needs SlackChannel"},
+		{map[string]string{parameters.SlackChannel: "none", parameters.Targets: "sns", parameters.MakeTargetTopic: "on", "Routes": "all/critical=C0PAGES0001"}, "Routes needs SlackChannel"},
+		{map[string]string{parameters.VPCSubnetIDs: "subnet-0a1b2c3d"}, "set together, or neither"},
+		{map[string]string{parameters.AlarmTopicARN: "arn:aws:sns:us-west-2:111122223333:alarms", parameters.AlarmEmail: "a@example.com"}, "AlarmEmail is for the stack's own topic"},
+		{map[string]string{parameters.TargetEmail: "a@example.com"}, "TargetEmail is for the stack's own topic"},
+		{map[string]string{parameters.SlackSecretKMSKey: "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d"}, "needs SlackSecretArn or SlackSigningSecretArn"},
+		{map[string]string{parameters.Spokes: "222233334444/eu-west-1"}, "SpokeAccounts and SpokeReaderRoles list what Spokes names"},
+		{map[string]string{parameters.Spokes: "222233334444/eu-west-1", parameters.SpokeAccounts: "222233334444", parameters.SpokeReaderRoles: "arn:aws:iam::222233334444:role/rollcall-reader-eu-west-1"}, "ExternalId is required"},
+		{map[string]string{parameters.SpokeCleanerRoles: "arn:aws:iam::222233334444:role/rollcall-cleaner-eu-west-1"}, "without spokes no role of a spoke is listed"},
+		{map[string]string{parameters.ReplaceClusters: "prod"}, "and it is off"},
+		{map[string]string{parameters.InterfaceClusters: "prod"}, "and neither names one"},
+		{map[string]string{parameters.InterfaceVPCs: "vpc-0a1b2c3d"}, "where a cluster has a mode in Cleanup"},
+		{map[string]string{parameters.TargetSecrets: "rollcall/webhook"}, "and it is none"},
+		{map[string]string{parameters.Targets: "webhook=rollcall/webhook"}, "must say what Targets names"},
+	} {
+		values := map[string]string{parameters.CodeBucket: "packages", parameters.SlackChannel: channel}
+		maps.Copy(values, test.given)
+		if _, err := cloudformation.Resolve(source, cloudformation.Options{Parameters: values}); err == nil || !strings.Contains(err.Error(), test.reason) {
+			t.Errorf("%v: %v, want %q", test.given, err, test.reason)
+		}
+	}
+	if _, err := cloudformation.Resolve(source, cloudformation.Options{Parameters: map[string]string{parameters.CodeBucket: "packages", parameters.SlackChannel: channel}}); err != nil {
+		t.Errorf("only a channel: %v", err)
+	}
+}
