@@ -228,12 +228,7 @@ func someSettings(r *rand.Rand) map[string]any {
 	if own {
 		targets = append(targets, "sns")
 	}
-	for _, name := range some("webhook=rollcall/webhook-%d", 4) {
-		targets = append(targets, name)
-	}
-	for _, name := range some("sns=arn:aws:sns:us-west-2:111122223333:topic-%d", 3) {
-		targets = append(targets, name)
-	}
+	targets = slices.Concat(targets, some("webhook=rollcall/webhook-%d", 4), some("sns=arn:aws:sns:us-west-2:111122223333:topic-%d", 3))
 	given := map[string]any{
 		"stackName": pick("Rollcall", "Watch-2"), "slackChannel": channel, "clusters": text("all", clusters...), "accessClusters": text("", some("entry-%d", 5)...),
 		"configMapClusters": text("", some("entry-%d", 2)...), "kubernetesAccess": pick("group", "policy", "none"), "cleanup": text("report", cleanup...), "remedies": text("off", remedies...),
