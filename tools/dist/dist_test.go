@@ -110,7 +110,7 @@ func TestDeployment(t *testing.T) {
 	for _, m := range got {
 		content[m.name] = m.data
 	}
-	for _, name := range []string{"functions/sweep.zip", "functions/launch-watch.zip", "RollcallSpoke.template.json", "RollcallRelay.template.json", "clusterrole.yaml", "slack-app.yaml", "slack-app-actions.yaml", "pages"} {
+	for _, name := range []string{"functions/sweep.zip", "functions/launch-watch.zip", "RollcallStandard.template.json", "RollcallSpoke.template.json", "RollcallRelay.template.json", "rollcall.yaml", "rollcall.schema.json", "clusterrole.yaml", "slack-app.yaml", "slack-app-actions.yaml", "pages"} {
 		sum := fmt.Sprintf("%x  %s\n", sha256.Sum256(content[name]), name)
 		if len(content[name]) == 0 || !strings.Contains(string(content[sumsFile]), sum) {
 			t.Errorf("%s: %d bytes, and not in the sums\n%s", name, len(content[name]), content[sumsFile])
@@ -123,7 +123,7 @@ func TestDeployment(t *testing.T) {
 	if err != nil || len(r.File) != 1 || r.File[0].Name != "bootstrap" || r.File[0].Mode() != 0o755 || !r.File[0].Modified.Equal(at) {
 		t.Fatalf("%v: %+v", err, r)
 	}
-	if _, err := deployment(t.TempDir(), programs, "", at); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "RollcallSpoke.template.json") {
+	if _, err := deployment(t.TempDir(), programs, "", at); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "RollcallStandard.template.json") {
 		t.Errorf("without the templates: %v", err)
 	}
 }

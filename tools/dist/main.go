@@ -16,7 +16,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -282,13 +281,11 @@ const (
 	functionsFolder  = "functions/"
 )
 
-// standardTemplate is left out of a release until the CDK app writes it.
-const standardTemplate = "infra/RollcallStandard.template.json"
-
 // deploymentFiles are what a deployment needs beside the functions.
 func deploymentFiles() []string {
 	return []string{
-		standardTemplate, "infra/RollcallSpoke.template.json", "infra/RollcallRelay.template.json",
+		"infra/RollcallStandard.template.json", "infra/RollcallSpoke.template.json", "infra/RollcallRelay.template.json",
+		"deploy/rollcall.yaml", "deploy/rollcall.schema.json",
 		"deploy/clusterrole.yaml", "deploy/slack-app.yaml", "deploy/slack-app-actions.yaml",
 	}
 }
@@ -308,9 +305,6 @@ func deployment(root string, programs []member, pages string, at time.Time) ([]m
 	}
 	for _, name := range deploymentFiles() {
 		data, err := os.ReadFile(filepath.Join(root, name))
-		if errors.Is(err, fs.ErrNotExist) && name == standardTemplate {
-			continue
-		}
 		if err != nil {
 			return nil, fmt.Errorf("a deployment needs it: %w", err)
 		}

@@ -28,7 +28,7 @@ func urlOf(repository, version string, a archive) string {
 func writeManifests(out, repository, version string, archives []archive) error {
 	archives = slices.DeleteFunc(slices.Clone(archives), func(a archive) bool { return a.program != "rollcall" })
 	for file, manifest := range map[string]func(repository, version string, archives []archive) ([]byte, error){
-		"rollcall.yaml": pluginManifest, "rollcall.rb": formula, "rollcall.json": scoopManifest,
+		"rollcall-krew.yaml": pluginManifest, "rollcall.rb": formula, "rollcall.json": scoopManifest,
 	} {
 		data, err := manifest(repository, version, archives)
 		if err != nil {

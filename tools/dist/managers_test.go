@@ -44,9 +44,9 @@ func TestManifests(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]map[string]string{
-		"rollcall.yaml": krewArchives(t, filepath.Join(dir, "rollcall.yaml")),
-		"rollcall.rb":   formulaArchives(t, filepath.Join(dir, "rollcall.rb")),
-		"rollcall.json": scoopArchives(t, filepath.Join(dir, "rollcall.json")),
+		"rollcall-krew.yaml": krewArchives(t, filepath.Join(dir, "rollcall-krew.yaml")),
+		"rollcall.rb":        formulaArchives(t, filepath.Join(dir, "rollcall.rb")),
+		"rollcall.json":      scoopArchives(t, filepath.Join(dir, "rollcall.json")),
 	} {
 		for url, sum := range want {
 			data := testfile.Read(t, filepath.Join(dir, path.Base(url)))
