@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -28,13 +29,14 @@ func imageFile(version string) string { return "rollcall_" + version + "_oci.tar
 
 // writeImage writes the command for Linux as one image of several platforms, in the layout of the
 // OCI (https://github.com/opencontainers/image-spec/blob/v1.1.1/image-layout.md), as a tar that
-// skopeo, podman, crane and docker load read.
+// skopeo, podman, crane and docker load read. Without a program for Linux there is none.
 func writeImage(out, repository, version, commit string, programs []program, at time.Time) error {
+	programs = slices.DeleteFunc(slices.Clone(programs), func(p program) bool { return p.name != "rollcall" || p.platform.os != "linux" })
+	if len(programs) == 0 {
+		return nil
+	}
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, p := range programs {
-		if p.name != "rollcall" || p.platform.os != "linux" {
-			continue
-		}
 		image, err := p.image(repository, version, commit, at)
 		if err != nil {
 			return fmt.Errorf("make the image for %s: %w", p.platform.name(), err)

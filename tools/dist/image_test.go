@@ -33,6 +33,7 @@ func TestImage(t *testing.T) {
 	t.Chdir("../..")
 	programs := []program{built(t, "amd64"), built(t, "arm64")}
 	out, again := t.TempDir(), t.TempDir()
+	programs = append(programs, program{name: "rollcall", platform: platform{"windows", "amd64"}}, program{name: functionsArchive, platform: platform{"linux", "arm64"}})
 	for _, dir := range []string{out, again} {
 		if err := writeImage(dir, "acme/rollcall", "1.2.3", "0123abcd", programs, at); err != nil {
 			t.Fatal(err)

@@ -81,7 +81,7 @@ func pluginManifest(repository, version string, archives []archive) ([]byte, err
 		Spec: manifestSpec{
 			Version: "v" + version, Homepage: home,
 			ShortDescription: about,
-			Description:      "Tells why EC2 instances did not become nodes of their EKS cluster, from a live cluster or a capture of it, and what to do about it. It only reads.\n",
+			Description:      "Finds why EC2 instances did not become nodes of their EKS cluster, from a live cluster or a capture of it, and what to do about it. It only reads.\n",
 		},
 	}
 	for _, a := range archives {
