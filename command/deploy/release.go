@@ -87,7 +87,9 @@ func (r Release) Prefix() string {
 		sum := sha256.Sum256(packages[name])
 		fmt.Fprintf(all, "%s %x\n", name, sum)
 	}
-	return fmt.Sprintf("rollcall/%s-%s/", r.Version, hex.EncodeToString(all.Sum(nil))[:12])
+	// "development build" is a version, too, and keys with blanks are quoted everywhere.
+	version := strings.ReplaceAll(r.Version, " ", "-")
+	return fmt.Sprintf("rollcall/%s-%s/", version, hex.EncodeToString(all.Sum(nil))[:12])
 }
 
 // templateKey is where a template is in the bucket: another one for another text.

@@ -24,7 +24,9 @@ import (
 
 // Root is the command, called by a program's path.
 func Root(called string) *cobra.Command {
-	return command.Root(called, command.Stage{Worlds: examine.Worlds{}, Demo: demoCommand()})
+	c := command.Root(called, command.Stage{Worlds: examine.Worlds{}, Demo: demoCommand()})
+	c.AddCommand(serveCommand())
+	return c
 }
 
 func demoCommand() *cobra.Command {
