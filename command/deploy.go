@@ -314,6 +314,32 @@ func (o deployOptions) given() (given map[string]any, tags map[string]string, er
 	return given, tags, nil
 }
 
+// asFlags names the flags of this command for wrong settings, in place of make's.
+func asFlags(err error) error {
+	list := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		list = joined.Unwrap()
+	}
+	for i, err := range list {
+		var wrong settings.Problem
+		if errors.As(err, &wrong) {
+			list[i] = fmt.Errorf("%s: %w (%s)", wrong.Key, wrong.Err, flagOf(wrong.Key))
+		}
+	}
+	return errors.Join(list...)
+}
+
+// flagOf is how a setting is given on the line.
+func flagOf(key string) string {
+	switch key {
+	case "slackChannel":
+		return "--channel C0123456789"
+	case "clusters":
+		return "--clusters prod,dev"
+	}
+	return "--set " + key + "=…, or the file of --settings"
+}
+
 // hub is the deployment of a hub.
 func (o deployOptions) hub(c *cobra.Command) (*deploy.Deployment, error) {
 	given, tags, err := o.given()
@@ -322,7 +348,7 @@ func (o deployOptions) hub(c *cobra.Command) (*deploy.Deployment, error) {
 	}
 	chosen, err := settings.Parse(given)
 	if err != nil {
-		return nil, &exit.MisuseError{Err: err}
+		return nil, &exit.MisuseError{Err: asFlags(err)}
 	}
 	d, err := o.deployment(c)
 	if err != nil {

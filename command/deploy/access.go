@@ -100,6 +100,9 @@ func Apply(ctx context.Context, via http.RoundTripper, c Cluster, token string, 
 // grantAccess applies Rollcall's rights in each cluster, or prints the command that does.
 func (d *Deployment) grantAccess(ctx context.Context) error {
 	if len(d.Clusters) == 0 {
+		if command := d.outputs["KubernetesAccessCommand"]; command != "" {
+			d.say("No cluster is named in which the stack gives access. For each that is to be watched, run this with the cluster's name:\n  %s", command)
+		}
 		return nil
 	}
 	manifest, err := d.Release.File(clusterRole)

@@ -270,7 +270,7 @@ func (d *Deployment) upload(ctx context.Context, missing []string) error {
 // deleteFailed offers to delete a stack that takes no update.
 func (d *Deployment) deleteFailed(ctx context.Context, s *types.Stack) error {
 	d.say("The stack %s is in %s: its creation failed, and CloudFormation updates no such stack. It has to be deleted first.", d.Stack, s.StackStatus)
-	if list, err := d.events(ctx, aws.ToString(s.StackId)); err == nil {
+	if list, err := d.events(ctx, aws.ToString(s.StackId), nil); err == nil {
 		fmt.Fprint(d.Terminal.Out, failureText(failures(list)))
 	}
 	if err := d.Terminal.confirm("deleting the failed stack", "Delete it?"); err != nil {
@@ -361,7 +361,7 @@ func (d *Deployment) Diff(ctx context.Context) error {
 
 // stop says what a person has to do first.
 func (d *Deployment) stop(ctx context.Context, why Reason, s *types.Stack) error {
-	list, err := d.events(ctx, aws.ToString(s.StackId))
+	list, err := d.events(ctx, aws.ToString(s.StackId), nil)
 	if err != nil {
 		return err
 	}

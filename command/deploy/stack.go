@@ -73,8 +73,8 @@ func (d *Deployment) current(ctx context.Context, s *types.Stack) (bool, error) 
 // errNoChanges is that a change set would change nothing.
 var errNoChanges = errors.New("nothing would change")
 
-// changeSet makes a change set, and returns what it would do. Those that earlier runs have left are
-// deleted.
+// changeSet makes a change set, and returns what it would do. Those that earlier runs have left go
+// when one is executed (CloudFormation API reference, ExecuteChangeSet).
 func (d *Deployment) changeSet(ctx context.Context, s *types.Stack) (id string, changes []types.Change, err error) {
 	kind := types.ChangeSetTypeUpdate
 	if s == nil || s.StackStatus == types.StackStatusReviewInProgress {
@@ -137,8 +137,8 @@ func (d *Deployment) dropChangeSet(ctx context.Context, id string) {
 	_, _ = d.CloudFormation.DeleteChangeSet(ctx, &cloudformation.DeleteChangeSetInput{ChangeSetName: &id, StackName: &d.Stack})
 }
 
-// events are a stack's since its present operation began, oldest first.
-func (d *Deployment) events(ctx context.Context, id string) (list []types.StackEvent, err error) {
+// events are a stack's since its present operation began, oldest first, without those that are known.
+func (d *Deployment) events(ctx context.Context, id string, known map[string]bool) (list []types.StackEvent, err error) {
 	in := &cloudformation.DescribeStackEventsInput{StackName: &id}
 	for {
 		out, err := d.CloudFormation.DescribeStackEvents(ctx, in)
@@ -146,6 +146,10 @@ func (d *Deployment) events(ctx context.Context, id string) (list []types.StackE
 			return nil, fmt.Errorf("read the events of the stack: %w", err)
 		}
 		for _, e := range out.StackEvents {
+			if known[aws.ToString(e.EventId)] {
+				slices.Reverse(list)
+				return list, nil
+			}
 			list = append(list, e)
 			if begins(e) {
 				slices.Reverse(list)
@@ -181,27 +185,27 @@ func (f *FailedError) Error() string {
 // a deleted one has no other name.
 func (d *Deployment) wait(ctx context.Context, id string) error {
 	seen := map[string]bool{}
+	var all []types.StackEvent
 	for {
 		out, err := d.CloudFormation.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &id})
 		if err != nil {
 			return fmt.Errorf("read the stack %s: %w", d.Stack, err)
 		}
-		list, err := d.events(ctx, id)
+		list, err := d.events(ctx, id, seen)
 		if err != nil {
 			return err
 		}
 		for _, e := range list {
-			if key := aws.ToString(e.EventId); !seen[key] {
-				seen[key] = true
-				d.say("%s", progress(e))
-			}
+			seen[aws.ToString(e.EventId)] = true
+			d.say("%s", progress(e))
 		}
+		all = append(all, list...)
 		switch status := out.Stacks[0].StackStatus; {
 		case inProgress(status):
 		case slices.Contains([]types.StackStatus{types.StackStatusCreateComplete, types.StackStatusUpdateComplete, types.StackStatusDeleteComplete}, status):
 			return nil
 		default:
-			return &FailedError{d.Stack, status, failures(list)}
+			return &FailedError{d.Stack, status, failures(all)}
 		}
 		if err := d.Sleep(ctx, poll); err != nil {
 			return err
