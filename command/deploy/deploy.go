@@ -441,15 +441,18 @@ func (d *Deployment) Destroy(ctx context.Context) error {
 		return fmt.Errorf("the stack %s is protected from deletion: aws cloudformation update-termination-protection --region %s --stack-name %s --no-enable-termination-protection", d.Stack, d.Region, d.Stack)
 	}
 	if inProgress(s.StackStatus) {
-		if err := d.wait(ctx, aws.ToString(s.StackId)); err != nil && s.StackStatus != types.StackStatusDeleteInProgress {
-			d.say("%s", err)
+		var failed *FailedError // whatever it was, it is deleted now
+		if err := d.wait(ctx, aws.ToString(s.StackId)); err != nil && !errors.As(err, &failed) {
+			return err
 		}
-		if s, err = d.stack(ctx, d.Stack); err != nil || s == nil {
+		if s, err = d.stack(ctx, d.Stack); err != nil {
 			return err
 		}
 	}
-	if err := d.delete(ctx, s); err != nil {
-		return err
+	if s != nil {
+		if err := d.delete(ctx, s); err != nil {
+			return err
+		}
 	}
 	d.say("Deleted the stack %s.", d.Stack)
 	return nil

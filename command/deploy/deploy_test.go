@@ -22,16 +22,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/infra/relaystack"
 	"rollcall/shared/kube"
 	"rollcall/shared/s3"
 	"rollcall/stage"
 	"rollcall/stage/platform/template"
 	"rollcall/stage/platform/wire"
+	"rollcall/stage/simaws"
+	"rollcall/stage/simaws/worldfile"
 	"rollcall/tools/expect"
 	"rollcall/tools/testfile"
 )
@@ -83,11 +88,19 @@ type account struct {
 	noTerminal    bool
 	joinTime      string
 	dir           string
+	// attempts are those of each call; zero is one.
+	attempts int
+	// change changes a run before it begins.
+	change func(*Deployment)
 }
 
-func newAccount(t *testing.T, refuse func(template.Resource) error) *account {
+func newAccount(t *testing.T, refuse func(template.Resource) error, change ...func(*stage.Options)) *account {
 	t.Helper()
-	s, err := stage.Start(t.Context(), stage.Options{World: "../../stage/worlds/healthy-nat.yaml", Empty: true, Still: true, Unlimited: true, Refuse: refuse, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))})
+	o := stage.Options{World: "../../stage/worlds/healthy-nat.yaml", Empty: true, Still: true, Unlimited: true, Refuse: refuse, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))}
+	for _, c := range change {
+		c(&o)
+	}
+	s, err := stage.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +131,12 @@ func (a *account) RoundTrip(r *http.Request) (*http.Response, error) {
 func (a *account) deployment(ctx context.Context) (*Deployment, *strings.Builder) {
 	cfg := a.AsAdmin()
 	cfg.HTTPClient = &http.Client{Transport: a}
-	cfg.Retryer = func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 1) }
+	cfg.Retryer = func() aws.Retryer {
+		return retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts = max(a.attempts, 1)
+			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+		})
+	}
 	r, err := ReadRelease(a.dir, "0.1.0")
 	if err != nil {
 		a.t.Fatal(err)
@@ -155,6 +173,9 @@ func (a *account) deployment(ctx context.Context) (*Deployment, *strings.Builder
 // run deploys.
 func (a *account) run(ctx context.Context) (string, error) {
 	d, out := a.deployment(ctx)
+	if a.change != nil {
+		a.change(d)
+	}
 	err := d.Run(ctx)
 	return out.String(), err
 }
@@ -244,40 +265,63 @@ func TestDeployChangeDestroy(t *testing.T) {
 
 var errKilled = errors.New("killed")
 
-// TestKilledAtEachCall ends a first deployment at each of its calls, before it arrives and before
-// its answer does, and runs it again: the end is the same.
+// TestKilledAtEachCall ends a first deployment, a change and a deletion at each of their calls, before
+// it arrives and before its answer does, and runs them again: the end is the same.
 func TestKilledAtEachCall(t *testing.T) {
-	whole := newAccount(t, nil)
-	whole.typed = "yes\nyes\n"
-	if text, err := whole.run(t.Context()); err != nil {
-		t.Fatalf("%v\n%s", err, text)
+	first := func(a *account) error { _, err := a.run(t.Context()); return err }
+	prepared := func(a *account) {
+		if err := first(a); err != nil {
+			t.Fatal(err)
+		}
 	}
-	want := whole.end()
-	for n := 1; n <= whole.calls; n++ {
-		for _, answered := range []bool{false, true} {
-			t.Run(fmt.Sprintf("call %d, arrived %t", n, answered), func(t *testing.T) {
-				a := newAccount(t, nil)
-				a.typed = "yes\nyes\n"
-				kill := func(at int) error {
-					if at >= n {
-						return errKilled
+	for name, test := range map[string]struct {
+		prepare func(*account)
+		run     func(*account) error
+	}{
+		"first":  {func(*account) {}, first},
+		"change": {func(a *account) { prepared(a); a.joinTime = "6m" }, first},
+		"destroy": {prepared, func(a *account) error {
+			d, _ := a.deployment(t.Context())
+			return d.Destroy(t.Context())
+		}},
+	} {
+		begin := func(t *testing.T) *account {
+			a := newAccount(t, nil)
+			a.typed = "yes\nyes\n"
+			test.prepare(a)
+			a.calls = 0
+			return a
+		}
+		whole := begin(t)
+		if err := test.run(whole); err != nil {
+			t.Fatal(err)
+		}
+		want := whole.end()
+		for n := 1; n <= whole.calls; n++ {
+			for _, arrived := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, call %d, arrived %t", name, n, arrived), func(t *testing.T) {
+					a := begin(t)
+					kill := func(at int) error {
+						if at >= n {
+							return errKilled
+						}
+						return nil
 					}
-					return nil
-				}
-				if answered {
-					a.after = kill
-				} else {
-					a.before = kill
-				}
-				_, _ = a.run(t.Context()) // killed, or not at a call that it can do without
-				a.before, a.after = nil, nil
-				if text, err := a.run(t.Context()); err != nil {
-					t.Fatalf("%v\n%s", err, text)
-				}
-				if diff := cmp.Diff(want, a.end()); diff != "" {
-					t.Error(diff)
-				}
-			})
+					if arrived {
+						a.after = kill
+					} else {
+						a.before = kill
+					}
+					_ = test.run(a) // killed, or not at a call that it can do without
+					a.before, a.after = nil, nil
+					if err := test.run(a); err != nil {
+						t.Fatal(err)
+					}
+					if diff := cmp.Diff(want, a.end()); diff != "" {
+						t.Error(diff)
+					}
+				})
+			}
 		}
 	}
 }
@@ -298,6 +342,15 @@ func TestRefusals(t *testing.T) {
 			}
 			return nil
 		}, nil, "Your credentials, a permissions boundary or a service control policy of the organization does not allow it."},
+		"a name that is taken": {func(r template.Resource) error {
+			if r.Type == "AWS::DynamoDB::Table" {
+				return &wire.Error{Code: "EntityAlreadyExists", Message: "Resource of type 'AWS::DynamoDB::Table' already exists."}
+			}
+			return nil
+		}, nil, "An earlier deployment has left the table."},
+		"no such cluster": {nil, func(a *account) {
+			a.change = func(d *Deployment) { d.Parameters["AccessClusters"] = "old" }
+		}, "EKS has no such cluster here."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newAccount(t, test.refuse)
@@ -333,6 +386,97 @@ func TestFailedCreation(t *testing.T) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	golden(t, "failed.txt", a.plain(text))
+}
+
+// TestConfigMap: EKS refuses the access entry, the whole stack rolls back, and it is said why.
+func TestConfigMap(t *testing.T) {
+	a := newAccount(t, nil, func(o *stage.Options) {
+		o.Change = func(f *worldfile.File) {
+			for i := range f.EKS.Clusters {
+				f.EKS.Clusters[i].AccessConfig = &ekstypes.AccessConfigResponse{AuthenticationMode: ekstypes.AuthenticationModeConfigMap}
+			}
+		}
+	})
+	a.typed = "yes\n"
+	_, err := a.run(t.Context())
+	var failed *FailedError
+	if !errors.As(err, &failed) || len(failed.Failures) != 1 || !strings.Contains(failed.Failures[0].Do, "authentication mode CONFIG_MAP") {
+		t.Error(err)
+	}
+}
+
+// TestThrottled: CloudFormation throttles, and the deployment comes through.
+func TestThrottled(t *testing.T) {
+	a := newAccount(t, nil, func(o *stage.Options) {
+		o.CallFaults = []simaws.FaultRule{{Call: "cloudformation:*", Throttle: 0.4}, {Call: "s3:*", Throttle: 0.4}}
+	})
+	a.typed, a.attempts = "yes\n", 5
+	if text, err := a.run(t.Context()); err != nil {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// TestProtected: a stack that is protected from deletion stays, and the command that ends the
+// protection is printed.
+func TestProtected(t *testing.T) {
+	a := newAccount(t, nil)
+	a.typed = "yes\n"
+	if _, err := a.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cloudformation.NewFromConfig(a.AsAdmin()).UpdateTerminationProtection(t.Context(), &cloudformation.UpdateTerminationProtectionInput{
+		StackName: aws.String("Rollcall"), EnableTerminationProtection: aws.Bool(true),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d, _ := a.deployment(t.Context())
+	if err := d.Destroy(t.Context()); err == nil || !strings.Contains(err.Error(), "update-termination-protection") {
+		t.Error(err)
+	}
+	if !strings.Contains(a.end(), "stack Rollcall") {
+		t.Error("the stack is gone")
+	}
+}
+
+// TestSpokeAndRelay: they are deployed by the same steps, of their own templates.
+func TestSpokeAndRelay(t *testing.T) {
+	a := newAccount(t, nil)
+	a.typed = "yes\n"
+	d, out := a.deployment(t.Context())
+	d.Stack = ""
+	d.Release.files[SpokeTemplate] = testfile.Read(t, "../../infra/RollcallSpoke.template.json")
+	if err := d.Spoke("111122223333/us-west-2", "rollcall-7f3a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Run(t.Context()); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if end := a.end(); !strings.Contains(end, "stack rollcall-spoke\n") || strings.Contains(end, ".zip") {
+		t.Error(end)
+	}
+	d, _ = a.deployment(t.Context())
+	if err := d.Relay(t.Context(), cluster, "rollcall"); !errors.Is(err, relaystack.ErrPublic) {
+		t.Errorf("a relay of a cluster with a public endpoint: %v", err)
+	}
+}
+
+// TestFailureWords: each known failure has its own sentence.
+func TestFailureWords(t *testing.T) {
+	for name, test := range map[string]struct {
+		failure Failure
+		status  types.ResourceStatus
+		want    string
+	}{
+		"a bucket with objects": {Failure{Type: "AWS::S3::Bucket"}, types.ResourceStatusDeleteFailed, "Empty the bucket"},
+		"an entry by hand":      {Failure{Type: "AWS::EKS::AccessEntry", Code: "AlreadyExists"}, types.ResourceStatusCreateFailed, "was made by hand"},
+		"CONFIG_MAP":            {Failure{Type: "AWS::EKS::AccessEntry", Code: "InvalidRequest"}, types.ResourceStatusCreateFailed, "configMapClusters=NAME"},
+		"no code":               {Failure{Type: "AWS::Lambda::Function", Code: "InvalidRequest"}, types.ResourceStatusCreateFailed, "uploads what is missing"},
+		"a quota":               {Failure{Type: "AWS::Events::Rule", Code: "ServiceLimitExceeded"}, types.ResourceStatusCreateFailed, "quota"},
+	} {
+		if got := remedy(test.failure, test.status); !strings.Contains(got, test.want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
 }
 
 func TestReleaseIsWhole(t *testing.T) {

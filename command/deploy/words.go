@@ -129,6 +129,8 @@ func remedy(f Failure, status types.ResourceStatus) string {
 		return "Something else in the account has this name. Delete it, or deploy under another name with --stack-name."
 	case f.Code == "AccessDenied":
 		return "Your credentials, a permissions boundary or a service control policy of the organization does not allow it. Have it allowed, or deploy with credentials that may."
+	case f.Type == "AWS::EKS::AccessEntry" && f.Code == "NotFound":
+		return "EKS has no such cluster here. Correct --clusters (aws eks list-clusters)."
 	case f.Type == "AWS::EKS::AccessEntry":
 		return "EKS rejects access entries in clusters in authentication mode CONFIG_MAP. Name the cluster in --set configMapClusters=NAME, and add the lines of the output AwsAuthRoles to its aws-auth."
 	case f.Type == "AWS::Lambda::Function" && f.Code == "InvalidRequest":

@@ -499,6 +499,16 @@ func handler(message, code string) string {
 	return fmt.Sprintf("Resource handler returned message: %q (RequestToken: 00000000-0000-4000-8000-000000000000, HandlerErrorCode: %s)", message, code)
 }
 
+// handlerCodes are those that handlers make of services' codes (CloudFormation CLI user guide,
+// "Handler error codes"); other refusals are InvalidRequest.
+func handlerCodes() map[string]string {
+	return map[string]string{
+		"AccessDenied": "AccessDenied", "AccessDeniedException": "AccessDenied",
+		"ResourceInUseException": "AlreadyExists", "EntityAlreadyExists": "AlreadyExists", "ResourceNotFoundException": "NotFound",
+		"LimitExceeded": "ServiceLimitExceeded", "ResourceLimitExceededException": "ServiceLimitExceeded",
+	}
+}
+
 // try makes a resource, and returns why it cannot be made.
 func (a *API) try(r template.Resource) string {
 	if r.Named && a.taken[r.Type+" "+r.PhysicalID] {
@@ -517,11 +527,7 @@ func (a *API) try(r template.Resource) string {
 			code := "GeneralServiceException"
 			var refused *wire.Error
 			if errors.As(err, &refused) {
-				code = "InvalidRequest"
-				if refused.Code == "AccessDenied" || refused.Code == "AccessDeniedException" {
-					code = "AccessDenied"
-				}
-				return handler(refused.Message, code)
+				return handler(refused.Message, cmp.Or(handlerCodes()[refused.Code], "InvalidRequest"))
 			}
 			return handler(err.Error(), code)
 		}
