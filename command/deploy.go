@@ -79,8 +79,8 @@ bad input; 130 interrupted.`,
 	f.StringVar(&o.file, "settings", "", "a settings file (rollcall.yaml)")
 	f.StringVar(&o.channel, "channel", "", "the id of the Slack channel (setting slackChannel)")
 	f.StringSliceVar(&o.clusters, "clusters", nil, "the clusters to watch, comma-separated (setting clusters; default: all)")
-	f.StringArrayVar(&o.set, "set", nil, "`key=value`: one setting of docs/settings.md; may be given again")
-	f.BoolVar(&o.diff, "diff", false, "show what a deployment would change, and change nothing")
+	f.StringArrayVar(&o.set, "set", nil, "set one `key=value` of docs/settings.md; may be given again")
+	f.BoolVar(&o.diff, "diff", false, "show what a deployment would change, and deploy nothing (the bucket is created and gets the template, which CloudFormation reads there)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		d, err := o.hub(c)
 		if err != nil {
@@ -120,7 +120,7 @@ Exit status: as for rollcall deploy.`,
 	deployFlags(c, &o)
 	c.Flags().StringVar(&hub, "hub", "", "the hub's `ACCOUNT/REGION`")
 	c.Flags().StringVar(&externalID, "external-id", "", "the hub's setting externalId")
-	c.Flags().BoolVar(&o.diff, "diff", false, "show what a deployment would change, and change nothing")
+	c.Flags().BoolVar(&o.diff, "diff", false, "show what a deployment would change, and deploy nothing (the bucket is created and gets the template, which CloudFormation reads there)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return o.other(c, func(d *deploy.Deployment) error {
 			if err := d.Spoke(hub, externalID); err != nil {
@@ -147,7 +147,7 @@ Exit status: as for rollcall deploy.`,
 	deployFlags(c, &o)
 	c.Flags().StringVar(&cluster, "cluster", "", "the cluster")
 	c.Flags().StringVar(&prefix, "prefix", "rollcall", "what the names of the hub's functions begin with: its stack's name in lower case")
-	c.Flags().BoolVar(&o.diff, "diff", false, "show what a deployment would change, and change nothing")
+	c.Flags().BoolVar(&o.diff, "diff", false, "show what a deployment would change, and deploy nothing (the bucket is created and gets the template, which CloudFormation reads there)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if cluster == "" {
 			return exit.Misuse("name the cluster with --cluster; see %s --help", c.CommandPath())
@@ -205,8 +205,12 @@ Exit status: 0 deleted; 1 the deletion failed; 2 it could not be done; 64 bad in
 	return c
 }
 
-// defaultStack is the default of the setting stackName.
-const defaultStack = "Rollcall"
+const (
+	// defaultStack is the default of the setting stackName.
+	defaultStack = "Rollcall"
+	// docsURL is the setting that says where messages link to.
+	docsURL = "docsUrl"
+)
 
 // ended is how the program ends after a deployment.
 func ended(err error) error {
@@ -346,6 +350,14 @@ func (o deployOptions) hub(c *cobra.Command) (*deploy.Deployment, error) {
 	if err != nil {
 		return nil, err
 	}
+	release, err := o.read()
+	if err != nil {
+		return nil, &exit.MisuseError{Err: err}
+	}
+	// A release says where its pages are.
+	if pages, err := release.File("pages"); err == nil && given[docsURL] == nil {
+		given[docsURL] = strings.TrimSpace(string(pages))
+	}
 	chosen, err := settings.Parse(given)
 	if err != nil {
 		return nil, &exit.MisuseError{Err: asFlags(err)}
@@ -354,9 +366,7 @@ func (o deployOptions) hub(c *cobra.Command) (*deploy.Deployment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Release, err = o.read(); err != nil {
-		return nil, &exit.MisuseError{Err: err}
-	}
+	d.Release = release
 	if chosen, err = lookBefore(c, d, given, chosen); err != nil {
 		return nil, err
 	}
