@@ -370,7 +370,7 @@ func (o deployOptions) hub(c *cobra.Command) (*deploy.Deployment, error) {
 	if chosen, err = lookBefore(c, d, given, chosen); err != nil {
 		return nil, err
 	}
-	if d.Parameters, err = parameters.Of(chosen); err != nil {
+	if d.Parameters, err = parameters.Values(chosen); err != nil {
 		return nil, &exit.MisuseError{Err: err}
 	}
 	tags[settings.TagKey] = settings.TagValue

@@ -358,6 +358,16 @@ variable "sweep_concurrency" {
   }
 }
 
+variable "kms_key_arn" {
+  description = "ARN of a customer key, in the stack's account and region, that encrypts the table, the evidence, queues, log groups, the stack's own topics and the functions' environment. \"none\" uses AWS's own keys. The key's policy must allow what docs/standard.md lists, or the deployment fails. Secrets have their own settings."
+  type        = string
+  default     = "none"
+  validation {
+    condition     = can(regex("^none$|^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$", var.kms_key_arn))
+    error_message = "kms_key_arn does not have the form that its description gives."
+  }
+}
+
 variable "log_level" {
   description = "debug, info, warn or error."
   type        = string
@@ -543,6 +553,7 @@ locals {
     giveUp                = ["launches", "giveUp"]
     instanceData          = ["launches", "instanceData"]
     joinTime              = ["launches", "joinTime"]
+    kmsKeyArn             = ["stack", "kmsKeyArn"]
     kubernetesAccess      = ["kubernetes", "access"]
     linkHosts             = ["ownership", "linkHosts"]
     logLevel              = ["stack", "logLevel"]
@@ -627,6 +638,7 @@ locals {
     externalId            = var.external_id
     relays                = var.relays
     sweepConcurrency      = var.sweep_concurrency
+    kmsKeyArn             = var.kms_key_arn
     logLevel              = var.log_level
     slackSecretArn        = var.slack_secret_arn
     slackSigningSecretArn = var.slack_signing_secret_arn
@@ -688,6 +700,7 @@ locals {
     ExternalId            = local.settings.externalId
     Relays                = local.settings.relays
     SweepConcurrency      = local.settings.sweepConcurrency
+    KmsKeyArn             = local.settings.kmsKeyArn
     LogLevel              = local.settings.logLevel
     SlackSecretArn        = local.settings.slackSecretArn
     SlackSigningSecretArn = local.settings.slackSigningSecretArn

@@ -115,6 +115,7 @@ func rows() []row {
 		{"stack.name", "stackName", anyText, ""},
 		{"stack.permissionsBoundary", "permissionsBoundary", anyText, "arn:aws:iam::111122223333:policy/boundary"},
 		{"stack.rolePath", "rolePath", anyText, "/platform/"},
+		{"stack.kmsKeyArn", "kmsKeyArn", anyText, "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"},
 		{"stack.alarmEmail", "alarmEmail", anyText, "oncall@example.com"},
 		{"stack.alarmTopicArn", "alarmTopicArn", anyText, "arn:aws:sns:us-west-2:111122223333:oncall"},
 		{"stack.dashboard", "dashboard", onOff, ""},

@@ -81,7 +81,7 @@ func TestStandardTemplateToTheFirstMessage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		values, err := parameters.Of(chosen)
+		values, err := parameters.Values(chosen)
 		if err != nil {
 			t.Fatal(err)
 		}

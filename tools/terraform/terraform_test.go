@@ -243,7 +243,7 @@ func ofSettings(t *testing.T, given map[string]string) map[string]string {
 	if given["accessClusters"] == "" {
 		s.AccessClusters = nil
 	}
-	values, err := parameters.Of(s)
+	values, err := parameters.Values(s)
 	expect.OK(t, err)
 	return values
 }
