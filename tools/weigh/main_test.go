@@ -11,7 +11,9 @@ import (
 
 // TestBounds: the code does not grow. Who makes it smaller lowers the bound; who must raise one
 // says why beside it: 2,300 lines came for who owns an incident and where to read on, whether it
-// was right, acknowledgements in PagerDuty and Jira, and Slack's incoming webhooks.
+// was right, acknowledgements in PagerDuty and Jira, and Slack's incoming webhooks; 10,000 that
+// anybody can install it: a template with parameters, rollcall deploy and the CloudFormation that
+// judges it, a settings file, Terraform, releases for package managers.
 func TestBounds(t *testing.T) {
 	if _, err := os.Stat("../../.git"); err != nil {
 		t.Skip("this is no clone: what is tracked cannot be listed")
@@ -22,11 +24,11 @@ func TestBounds(t *testing.T) {
 		what    string
 		is, may int
 	}{
-		{"lines of Go", w.all.lines, 205_100},
-		{"lines of tests", w.all.tests, 136_300},
-		{"tracked files", w.tracked, 2_000},
-		{"packages", len(w.all.packages), 308},
-		{"bytes in testdata", w.testdata, 1_640_000},
+		{"lines of Go", w.all.lines, 215_300},
+		{"lines of tests", w.all.tests, 140_900},
+		{"tracked files", w.tracked, 2_110},
+		{"packages", len(w.all.packages), 320},
+		{"bytes in testdata", w.testdata, 1_650_000},
 		{"bytes of the largest file", w.largest, 1_000_000}, // a program that was built is none of ours
 	} {
 		if bound.is > bound.may {
@@ -41,7 +43,7 @@ func TestReach(t *testing.T) {
 		program string
 		may     int
 	}{
-		{"functions/notify-targets", 18_700},
+		{"functions/notify-targets", 18_760},
 		{"functions/slack-actions", 15_800},
 	} {
 		n, err := reached("../..", "./"+bound.program)

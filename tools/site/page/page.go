@@ -291,8 +291,11 @@ func choices() []choice {
 	remedies.on[config.RemedyRoles] = "arn:aws:iam::111122223333:role/nodes"
 	cleanup := one("cleanup", config.Cleanup, "report", "prod=delete")
 	cleanup.on[config.CleanupUntagged] = "vpc-0a1b2c3d4e5f60718"
+	key := one("kmsKeyArn", config.KMSKey, "none", "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab")
+	key.on[config.Evidence] = "30" // what is kept is encrypted with the key
 	return []choice{
 		one("evidence", config.Evidence, "off", "30"),
+		key,
 		one("decodeDenied", config.DecodeDenied, "off", "on"),
 		one("autoModeLogs", config.AutoModeLogs, "off", "/aws/vendedlogs/eks/prod"),
 		one("targets", config.Targets, "none", "sns,pagerduty=rollcall/pagerduty"),
@@ -329,7 +332,9 @@ func chosenGrants(s spec.Spec) ([]chosenGrant, error) {
 			return nil, fmt.Errorf("%s with %s: %w", s.Name, c.setting, err)
 		}
 		for _, g := range grants {
-			if i := slices.IndexFunc(list, func(have chosenGrant) bool { return have.grant.Sid == g.Sid }); i >= 0 {
+			if i := slices.IndexFunc(list, func(have chosenGrant) bool {
+				return have.grant.Sid == g.Sid && maps.EqualFunc(have.grant.Conditions, g.Conditions, equalValues)
+			}); i >= 0 {
 				list[i].settings = append(list[i].settings, c.setting)
 				continue
 			}
@@ -338,6 +343,8 @@ func chosenGrants(s spec.Spec) ([]chosenGrant, error) {
 	}
 	return list, nil
 }
+
+func equalValues(a, b map[string][]string) bool { return maps.EqualFunc(a, b, slices.Equal) }
 
 // writeChosen writes what settings add.
 func writeChosen(b *strings.Builder, list []chosenGrant) {
