@@ -22,6 +22,7 @@ import (
 	"rollcall/infra/settings"
 	"rollcall/infra/specs"
 	"rollcall/shared/config"
+	"rollcall/shared/gather"
 	"rollcall/shared/relay"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
@@ -160,9 +161,13 @@ func readStatements(reads []spec.Read, r resources) ([]statement, error) {
 	return list, nil
 }
 
-// readSid names a statement by its service; those whose actions take no
-// resource are of several services.
+// readSid names a statement by its service; those whose actions take no resource are of
+// several services. What the setting instanceData takes away has a name of its own, so that
+// no other statement is numbered differently without it.
 func readSid(s statement) string {
+	if len(gather.WithoutInstanceData([]spec.Read{{Actions: s.actions}})) == 0 {
+		return "ReadInstanceData"
+	}
 	if slices.Contains(s.resources, "*") {
 		return "ReadWhatTakesNoResource"
 	}

@@ -36,10 +36,11 @@ func TestStandardTemplateIsTheApps(t *testing.T) {
 		"kmsKeyArn": "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-0000-4000-8000-000000000002",
 	})
 	for name, context := range map[string]map[string]any{
-		"only a channel":  {"slackActions": "off", "targets": "none"},
-		"as make synth":   {},
-		"everything":      everything,
-		"no Slack at all": {"slackChannel": "none", "slackActions": "off", "targets": "webhook=rollcall/webhook"},
+		"only a channel":   {"slackActions": "off", "targets": "none"},
+		"as make synth":    {},
+		"everything":       everything,
+		"no Slack at all":  {"slackChannel": "none", "slackActions": "off", "targets": "webhook=rollcall/webhook"},
+		"no instance data": {"instanceData": "off"},
 	} {
 		t.Run(name, func(t *testing.T) { compareWithTheApp(t, source, context) })
 	}
@@ -234,7 +235,7 @@ func someSettings(r *rand.Rand) map[string]any {
 		"configMapClusters": text("", some("entry-%d", 2)...), "kubernetesAccess": pick("group", "policy", "none"), "cleanup": text("report", cleanup...), "remedies": text("off", remedies...),
 		"cleanupUntagged": text("none", some("vpc-0a1b2c3%d", 3)...), "remedyVpcs": text("none", some("vpc-0a1b2c4%d", 3)...), "remedyRoles": text("none", some("arn:aws:iam::111122223333:role/nodes-%d", 3)...),
 		"spokes": text("none", spokes...), "externalId": pick("rollcall-7f3a"), "targets": text("none", targets...), "slackActions": pick("on", "off"), "dashboard": pick("on", "off"),
-		"decodeDenied": pick("on", "off"), "autoModeLogs": text("off", some("/aws/vendedlogs/%d*", 4)...), "evidence": pick("off", "7", "365"), "joinTime": pick("1m", "5m", "15m"),
+		"decodeDenied": pick("on", "off"), "instanceData": pick("on", "off"), "autoModeLogs": text("off", some("/aws/vendedlogs/%d*", 4)...), "evidence": pick("off", "7", "365"), "joinTime": pick("1m", "5m", "15m"),
 		"sweepConcurrency": pick("2", "9", "50"), "logRetentionDays": pick("1", "3653"), "relays": text("none", some("cluster-%d", 4)...), "routes": pick("none", "all/critical=C0PAGES0001@S0ONCALL01"),
 		"kmsKeyArn":             pick("none", "arn:aws:kms:us-west-2:111122223333:key/0a1b2c3d-0000-4000-8000-000000000002"),
 		"rolePath":              pick("/", "/teams/platform/"),

@@ -304,6 +304,10 @@ variable "instance_data" {
   description = "\"off\" takes from all roles the permissions for instances' user data and console output (ec2:DescribeInstanceAttribute, ec2:GetConsoleOutput), which can hold secrets. What only they show is then unknown, and messages say so: why a node's bootstrap script, kubelet or container runtime failed. User data in a launch template is still read, with the template. A spoke's reader loses them only if the spoke is deployed with the same setting (make deploy-spoke SET=instanceData=off); the hub's functions do not use them in either case."
   type        = string
   default     = "on"
+  validation {
+    condition     = contains(["on", "off"], var.instance_data)
+    error_message = "instance_data must be one of: on, off."
+  }
 }
 
 variable "auto_mode_logs" {

@@ -436,6 +436,7 @@ const (
 	hasRoleClusters    = "HasClusterRoleClusters"
 	hasChannel         = "HasChannel"
 	inVPC              = "InVpc"
+	readsInstanceData  = "ReadsInstanceData"
 	joinTimes          = "JoinTimes"
 )
 
@@ -821,7 +822,7 @@ func (b *builder) role(id string, r map[string]any, hangs []literal, out map[str
 	policy := r["Properties"].(map[string]any)["Policies"].([]any)[0].(map[string]any)
 	groups := grouped(policy["PolicyDocument"].([]any))
 	// What Lambda asks for when the function is made comes first (package main, spread), then
-	// what is always there, then the smallest.
+	// what is always there, or is small and there by default, then the smallest.
 	slices.SortStableFunc(groups, func(x, y group) int {
 		return cmp.Or(cmp.Compare(x.rank(), y.rank()), cmp.Compare(x.size(b), y.size(b)))
 	})
@@ -963,15 +964,15 @@ func (g group) rank() int {
 	switch g.hangs {
 	case inVPC:
 		return 0
-	case "":
+	case "", readsInstanceData:
 		return 1
 	}
 	return 2
 }
 
-// size is 0 for what is always there, whose order stays as it is.
+// size is 0 for what is there by default, whose order stays as it is.
 func (g group) size(b *builder) int {
-	if g.hangs == "" {
+	if g.rank() == 1 {
 		return 0
 	}
 	return b.size(g.body) + b.size(g.resources)

@@ -58,6 +58,7 @@ const (
 	Dashboard            = "Dashboard"
 	Evidence             = "Evidence"
 	DecodeDenied         = "DecodeDenied"
+	InstanceData         = "InstanceData"
 	AutoModeLogs         = "AutoModeLogs"
 	CleanupUntagged      = "CleanupUntagged"
 	RemedyVPCs           = "RemedyVpcs"
@@ -295,7 +296,7 @@ func forms() map[spec.Variable]Parameter {
 		config.Approvers: long(GroupFixes), config.ApprovalTime: text(GroupFixes, duration), config.WhoResponds: long(GroupSlack),
 		config.SlackActions: onOff(GroupSlack), config.Routes: long(GroupSlack),
 		config.Targets: long(GroupTargets), config.PagerDutyAPI: text(GroupTargets, httpAddress),
-		config.DecodeDenied: onOff(GroupClusters), config.ChangeNames: onOff(GroupSlack), config.SubnetMetrics: onOff(GroupRunning),
+		config.DecodeDenied: onOff(GroupClusters), config.InstanceData: onOff(GroupClusters), config.ChangeNames: onOff(GroupSlack), config.SubnetMetrics: onOff(GroupRunning),
 		config.Evidence: text(GroupRunning, `^off$|^[0-9]{1,3}$`), config.SweepConcurrency: count(GroupRunning, 2, 50),
 		config.LogLevel: {Group: GroupRunning, Pattern: `^(?i:debug|info|warn|error)([+-][0-9]+)?$`},
 		config.KMSKey:   text(GroupRunning, `^none$|^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`),
