@@ -2,7 +2,6 @@ package stage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,7 +48,7 @@ func (s *Stage) stacks(set set) any {
 			switch {
 			case r.Type == "AWS::S3::Bucket" && len(s.S3.Keys(r.PhysicalID)) > 0:
 				// S3 API reference, DeleteBucket, "Errors".
-				return errors.New("The bucket you tried to delete is not empty (Service: S3, Status Code: 409)")
+				return fmt.Errorf("%s (Service: S3, Status Code: 409)", "The bucket you tried to delete is not empty")
 			case r.Type == "AWS::EKS::AccessEntry":
 				principal, _ := r.Properties["PrincipalArn"].(string)
 				_, err := w.DeleteAccessEntry(&eks.DeleteAccessEntryInput{ClusterName: &name, PrincipalArn: &principal})
@@ -57,7 +56,7 @@ func (s *Stage) stacks(set set) any {
 			}
 			return nil
 		},
-		Output:   s.withSecrets,
+		Output: s.withSecrets,
 		Deployed: func(x cloudformation.Stack) error {
 			err := s.deployed(set, x)
 			if err != nil {
@@ -65,7 +64,7 @@ func (s *Stage) stacks(set set) any {
 			}
 			return err
 		},
-		Deleted:  s.deleted,
+		Deleted: s.deleted,
 	})
 }
 
