@@ -101,7 +101,7 @@ func Apply(ctx context.Context, via http.RoundTripper, c Cluster, token string, 
 func (d *Deployment) grantAccess(ctx context.Context) error {
 	if len(d.Clusters) == 0 {
 		if command := d.outputs["KubernetesAccessCommand"]; command != "" {
-			d.say("No cluster is named in which the stack gives access. For each that is to be watched, run this with the cluster's name:\n  %s", command)
+			d.say("No clusters were named, so the stack created no access entries. For each cluster to watch, run this with its name:\n  %s", command)
 		}
 		return nil
 	}

@@ -143,7 +143,7 @@ func (d *Deployment) Run(ctx context.Context) error {
 		case Upload:
 			err = d.upload(ctx, s.Missing)
 		case Wait:
-			d.say("CloudFormation is at work on the stack %s (%s).", d.Stack, s.Status)
+			d.say("CloudFormation is still working on the stack %s (%s).", d.Stack, s.Status)
 			err = d.wait(ctx, aws.ToString(found.StackId))
 		case DeleteStack:
 			err = d.deleteFailed(ctx, found)
@@ -269,7 +269,7 @@ func (d *Deployment) upload(ctx context.Context, missing []string) error {
 
 // deleteFailed offers to delete a stack that takes no update.
 func (d *Deployment) deleteFailed(ctx context.Context, s *types.Stack) error {
-	d.say("The stack %s is in %s: its creation failed, and CloudFormation updates no such stack. It has to be deleted first.", d.Stack, s.StackStatus)
+	d.say("The stack %s is in %s: its creation failed, and CloudFormation cannot update such a stack. It must be deleted first.", d.Stack, s.StackStatus)
 	if list, err := d.events(ctx, aws.ToString(s.StackId), nil); err == nil {
 		fmt.Fprint(d.Terminal.Out, failureText(failures(list)))
 	}
@@ -323,7 +323,7 @@ func (d *Deployment) Diff(ctx context.Context) error {
 	}
 	switch {
 	case inProgress(s.Status):
-		return fmt.Errorf("CloudFormation is at work on the stack %s (%s): try again when it is done", d.Stack, s.Status)
+		return fmt.Errorf("CloudFormation is still working on the stack %s (%s): try again when it is done", d.Stack, s.Status)
 	case s.Current:
 		d.say("The stack %s needs no change.", d.Stack)
 		return nil

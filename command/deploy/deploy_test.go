@@ -347,7 +347,7 @@ func TestRefusals(t *testing.T) {
 				return &wire.Error{Code: "EntityAlreadyExists", Message: "Resource of type 'AWS::DynamoDB::Table' already exists."}
 			}
 			return nil
-		}, nil, "An earlier deployment has left the table."},
+		}, nil, "The table of an earlier deployment still exists."},
 		"no such cluster": {nil, func(a *account) {
 			a.change = func(d *Deployment) { d.Parameters["AccessClusters"] = "old" }
 		}, "EKS has no such cluster here."},

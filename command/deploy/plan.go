@@ -67,7 +67,7 @@ type Step struct {
 	Reason Reason
 }
 
-// inProgress reports whether CloudFormation is at work on a stack. REVIEW_IN_PROGRESS is not:
+// inProgress reports whether CloudFormation is working on a stack. REVIEW_IN_PROGRESS is not:
 // such a stack waits for its first change set to be executed (CloudFormation user guide, "Stack
 // status codes").
 func inProgress(s types.StackStatus) bool {

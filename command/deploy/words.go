@@ -120,15 +120,15 @@ func remedy(f Failure, status types.ResourceStatus) string {
 	case f.Type == "AWS::S3::Bucket" && status == types.ResourceStatusDeleteFailed:
 		return "Empty the bucket, and run the command again."
 	case f.Code == "AlreadyExists" && f.Type == "AWS::DynamoDB::Table":
-		return "An earlier deployment has left the table. To use it no more, delete it (its history is lost); or deploy under another name with --stack-name."
+		return "The table of an earlier deployment still exists. Delete it (its history is lost), or deploy under another name with --stack-name."
 	case f.Code == "AlreadyExists" && f.Type == "AWS::SecretsManager::Secret":
-		return "An earlier deployment has left the secret. Use it with --set slackSecretArn=ARN, or delete it."
+		return "The secret of an earlier deployment still exists. Use it with --set slackSecretArn=ARN, or delete it."
 	case f.Code == "AlreadyExists" && f.Type == "AWS::EKS::AccessEntry":
 		return "An access entry for this role was made by hand. Delete it (aws eks delete-access-entry), and run the command again."
 	case f.Code == "AlreadyExists":
 		return "Something else in the account has this name. Delete it, or deploy under another name with --stack-name."
 	case f.Code == "AccessDenied":
-		return "Your credentials, a permissions boundary or a service control policy of the organization does not allow it. Have it allowed, or deploy with credentials that may."
+		return "Your credentials, a permissions boundary or a service control policy of the organization does not allow it. Ask for the permission, or deploy with credentials that have it."
 	case f.Type == "AWS::EKS::AccessEntry" && f.Code == "NotFound":
 		return "EKS has no such cluster here. Correct --clusters (aws eks list-clusters)."
 	case f.Type == "AWS::EKS::AccessEntry":
@@ -136,11 +136,11 @@ func remedy(f Failure, status types.ResourceStatus) string {
 	case f.Type == "AWS::Lambda::Function" && f.Code == "InvalidRequest":
 		return "Lambda did not accept the function's settings or could not read its code. Run the command again: it uploads what is missing."
 	case f.Code == "ServiceLimitExceeded":
-		return "Have the quota raised (Service Quotas), and run the command again."
+		return "Request a higher quota (Service Quotas), and run the command again."
 	case f.Code == "Throttling", f.Code == "ServiceInternalError", f.Code == "NetworkFailure", f.Code == "NotStabilized":
 		return "Run the command again."
 	}
-	return "Correct it, and run the command again."
+	return "Fix it, and run the command again."
 }
 
 // failureText prints failures.
