@@ -180,11 +180,15 @@ func (r *resolver) values(id string, res resource, name string) (named, error) {
 	case "AWS::IAM::Role":
 		path := "/"
 		if v := res.Properties["Path"]; v != nil {
-			text, err := r.text(v, place{id, "Properties.Path"})
+			value, err := r.value(v, place{id, "Properties.Path"})
 			if err != nil {
 				return named{}, err
 			}
-			path = text
+			if value != any(none{}) {
+				if path, err = r.text(value, place{id, "Properties.Path"}); err != nil {
+					return named{}, err
+				}
+			}
 		}
 		n.arn = "arn:aws:iam::" + r.o.AccountID + ":role" + path + name
 		n.attributes = map[string]string{"Arn": n.arn, "RoleId": "AROA" + strings.ToUpper(id)}
