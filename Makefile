@@ -143,13 +143,13 @@ $(if $(PREBUILT),cd '$(PREBUILT)' && { test -f SHA256SUMS || { echo "$(PREBUILT)
   for f in functions/*.zip; do grep -qxE "[0-9a-f]{64}  $$f" SHA256SUMS || { echo "$(PREBUILT)/$$f is not in its SHA256SUMS: nothing was deployed"; exit 2; }; done,true)
 endef
 
-deploy-relay: ## deploy the relay of a cluster with a private endpoint only, into the account and region of the caller: CLUSTER=prod BUCKET=… [PREFIX=rollcall] [PREBUILT=…]
+deploy-relay: ## deploy the relay of a cluster with a private endpoint only, into the account and region of the caller: CLUSTER=prod BUCKET=… [PREFIX=rollcall] [PREBUILT=…] [SETTINGS=…] [SET="…"]
 	@test -n "$(CLUSTER)" -a -n "$(BUCKET)" || { echo "make deploy-relay CLUSTER=prod BUCKET=a-bucket-of-this-region"; exit 2; }
 	@$(CHECK_PREBUILT)
 	@$(CHECK_ACCOUNT) -for deploy-relay -no-channel
-	@go run ./infra/relayparameters -look -cluster '$(CLUSTER)'
+	@go run ./infra/relayparameters -look -cluster '$(CLUSTER)' $(FILE) $(CONTEXT)
 	@mkdir -p build && $(if $(PREBUILT),true,$(MAKE) -s build FUNCTIONS=relay)
-	@go run ./infra/relayparameters -cluster '$(CLUSTER)' -bucket '$(BUCKET)' -prefix '$(or $(PREFIX),rollcall)' -program '$(if $(PREBUILT),$(PREBUILT)/functions/relay.zip,build/arm64/relay/bootstrap)' > build/relay-stack
+	@go run ./infra/relayparameters -cluster '$(CLUSTER)' -bucket '$(BUCKET)' -prefix '$(or $(PREFIX),rollcall)' -program '$(if $(PREBUILT),$(PREBUILT)/functions/relay.zip,build/arm64/relay/bootstrap)' $(FILE) $(CONTEXT) > build/relay-stack
 	aws s3 cp --only-show-errors build/relay/relay.zip 's3://$(BUCKET)/'"$$(cat build/relay/key)"
 	@$(STACK_TAGS) && aws cloudformation deploy --stack-name "$$(cat build/relay-stack)" --template-file infra/RollcallRelay.template.json --capabilities CAPABILITY_IAM \
 	  --parameter-overrides file://build/relay/parameters.json "$$@"

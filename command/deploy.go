@@ -146,13 +146,32 @@ Exit status: as for rollcall deploy.`,
 	}
 	deployFlags(c, &o)
 	c.Flags().StringVar(&cluster, "cluster", "", "the cluster")
+	c.Flags().StringVar(&o.file, "settings", "", "the hub's settings file (rollcall.yaml): its permissionsBoundary, rolePath and tags are the relay's too")
+	c.Flags().StringArrayVar(&o.set, "set", nil, "set one `key=value` of docs/settings.md; may be given again")
 	c.Flags().StringVar(&prefix, "prefix", "rollcall", "what the names of the hub's functions begin with: its stack's name in lower case")
 	c.Flags().BoolVar(&o.diff, "diff", false, "show what a deployment would change, and deploy nothing (the bucket is created and gets the template, which CloudFormation reads there)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if cluster == "" {
 			return exit.Misuse("name the cluster with --cluster; see %s --help", c.CommandPath())
 		}
-		return o.other(c, func(d *deploy.Deployment) error { return d.Relay(c.Context(), cluster, prefix) })
+		hubs := o
+		hubs.stack = "" // that of the relay
+		given, tags, err := hubs.given()
+		if err != nil {
+			return err
+		}
+		if given["slackChannel"] == nil {
+			given["slackChannel"] = "C0123456789" // a relay needs none
+		}
+		chosen, err := settings.Parse(given)
+		if err != nil {
+			return &exit.MisuseError{Err: asFlags(err)}
+		}
+		return o.other(c, func(d *deploy.Deployment) error {
+			tags[settings.TagKey] = settings.TagValue
+			d.Tags = tags
+			return d.Relay(c.Context(), chosen, cluster, prefix)
+		})
 	}
 	return c
 }

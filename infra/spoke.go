@@ -29,6 +29,7 @@ import (
 	"rollcall/infra/limits"
 	"rollcall/infra/settings"
 	"rollcall/infra/specs"
+	"rollcall/infra/standard/parameters"
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
 	"rollcall/shared/spoke"
@@ -769,6 +770,11 @@ func NewRelayStack(app awscdk.App) {
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		InlinePolicies: &map[string]awsiam.PolicyDocument{s.Name: document(statements)},
 	})
+	awscdk.Validations_Of(role).Acknowledge(&awscdk.Acknowledgment{
+		Id: jsii.String("CloudFormation-Validate::F3033"), Reason: jsii.String("The boundary is too short only with the parameter's default, with which the role has none"),
+	})
+	whereSet(stack, role, parameters.PermissionsBoundary, "PermissionsBoundary", "ARN of a managed policy that the relay's role gets as its permissions boundary, if your organization requires one: a policy of this account or of AWS. It must allow what docs/permissions.md lists for the relay.")
+	whereSet(stack, role, parameters.RolePath, "Path", "Path of the relay's role, like /teams/platform/, if your organization allows roles only under a path.")
 	function := awslambda.NewCfnFunction(scope, jsii.String("Function"), &awslambda.CfnFunctionProps{
 		FunctionName: given.name, Description: jsii.String(s.About), Role: role.RoleArn(),
 		Runtime: jsii.String("provided.al2023"), Architectures: jsii.Strings("arm64"), Handler: jsii.String("bootstrap"),
@@ -785,6 +791,22 @@ func NewRelayStack(app awscdk.App) {
 	awscdk.Tags_Of(function).Add(jsii.String(specs.RelayTag), jsii.String(specs.RelayDigest()), nil)
 	// The local stage finds the program of a function by this.
 	function.AddMetadata(jsii.String("Rollcall::Folder"), jsii.String("functions/"+s.Name))
+}
+
+// whereSet gives a role a property from an optional parameter, in the form that the standard
+// template's parameter has. With the default the role has no such property: a path of "/" would
+// replace the roles of relays that were deployed without one (CloudFormation, AWS::IAM::Role, Path).
+func whereSet(stack awscdk.Stack, role awsiam.Role, name, property, about string) {
+	form := parameters.ByName(name)
+	props := &awscdk.CfnParameterProps{Type: jsii.String("String"), Description: jsii.String(about), AllowedPattern: jsii.String(form.Pattern), Default: form.Default}
+	if form.Longest > 0 {
+		props.MaxLength = jsii.Number(form.Longest)
+	}
+	value := awscdk.NewCfnParameter(stack, jsii.String(name), props).ValueAsString()
+	condition := awscdk.NewCfnCondition(stack, jsii.String("Has"+name), &awscdk.CfnConditionProps{
+		Expression: awscdk.Fn_ConditionNot(awscdk.Fn_ConditionEquals(value, form.Default)),
+	})
+	role.Node().DefaultChild().(awsiam.CfnRole).AddPropertyOverride(jsii.String(property), awscdk.Fn_ConditionIf(condition.LogicalId(), value, awscdk.Aws_NO_VALUE()))
 }
 
 // relayGroup is the relay's own security group, which leads to the cluster's and nowhere

@@ -407,6 +407,34 @@ func TestBoundary(t *testing.T) {
 	}
 }
 
+// TestRelayRole: a relay's role has a boundary and a path only where its parameters say so.
+func TestRelayRole(t *testing.T) {
+	const policy = "arn:aws:iam::111122223333:policy/teams/boundary"
+	values := map[string]string{
+		"FunctionName": "rollcall-relay-prod", "ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/prod", "ClusterEndpoint": "https://A1.gr7.us-west-2.eks.amazonaws.com", "ClusterAuthority": "Q0E=",
+		"VpcId": "vpc-0a1b2c3d", "SubnetA": "subnet-0a1b2c3d", "SubnetB": "subnet-0a1b2c3e", "ClusterSecurityGroup": "sg-0a1b2c3d", "CodeBucket": "packages", "CodeKey": "relay.zip",
+	}
+	for _, want := range []map[string]any{{}, {"PermissionsBoundary": policy, "Path": "/teams/platform/"}} {
+		if len(want) > 0 {
+			values[parameters.PermissionsBoundary], values[parameters.RolePath] = policy, "/teams/platform/"
+		}
+		got, err := cloudformation.Resolve(testfile.Read(t, "RollcallRelay.template.json"), cloudformation.Options{StackName: "rollcall-relay-prod", Parameters: values})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, r := range got.Resources {
+			if r.Type != "AWS::IAM::Role" {
+				continue
+			}
+			for _, property := range []string{"PermissionsBoundary", "Path"} {
+				if r.Properties[property] != want[property] {
+					t.Errorf("%s: %s is %v, want %v", id, property, r.Properties[property], want[property])
+				}
+			}
+		}
+	}
+}
+
 // TestRolePath: every role is under it, whoever names a role by its ARN names it there, and
 // aws-auth has the reader without it.
 func TestRolePath(t *testing.T) {

@@ -30,6 +30,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/relaystack"
+	"rollcall/infra/settings"
 	"rollcall/shared/kube"
 	"rollcall/shared/s3"
 	"rollcall/stage"
@@ -455,7 +456,7 @@ func TestSpokeAndRelay(t *testing.T) {
 		t.Error(end)
 	}
 	d, _ = a.deployment(t.Context())
-	if err := d.Relay(t.Context(), cluster, "rollcall"); !errors.Is(err, relaystack.ErrPublic) {
+	if err := d.Relay(t.Context(), settings.Settings{}, cluster, "rollcall"); !errors.Is(err, relaystack.ErrPublic) {
 		t.Errorf("a relay of a cluster with a public endpoint: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
 	"rollcall/infra/relaystack"
+	"rollcall/infra/settings"
 )
 
 // Spoke makes the deployment that of a spoke of a hub.
@@ -25,12 +26,12 @@ func (d *Deployment) Spoke(hub, externalID string) error {
 }
 
 // Relay makes the deployment that of a cluster's relay.
-func (d *Deployment) Relay(ctx context.Context, cluster, prefix string) error {
+func (d *Deployment) Relay(ctx context.Context, chosen settings.Settings, cluster, prefix string) error {
 	out, err := d.EKS.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &cluster})
 	if err != nil {
 		return fmt.Errorf("describe the cluster %s: %w", cluster, err)
 	}
-	list, err := relaystack.Parameters(out.Cluster, prefix, d.Bucket.Name, d.Release.Prefix()+"relay.zip")
+	list, err := relaystack.Parameters(out.Cluster, chosen, prefix, d.Bucket.Name, d.Release.Prefix()+"relay.zip")
 	if err != nil {
 		return err
 	}

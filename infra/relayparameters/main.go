@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
 	"rollcall/infra/relaystack"
+	"rollcall/infra/settings"
 	"rollcall/shared/awsconf"
 )
 
@@ -31,18 +32,32 @@ func main() {
 	prefix := flag.String("prefix", "rollcall", "what the names of the hub's functions begin with: its stack's name in lower case")
 	program := flag.String("program", "build/arm64/relay/bootstrap", "the program, or the ZIP file that a release has of it")
 	out := flag.String("out", "build/relay", "the folder to write to")
+	line := settings.Line{NoChannel: true}
+	file := flag.String("settings", "", "the settings file")
+	flag.Func("c", "a setting, key=value", func(text string) error {
+		line.Context = append(line.Context, text)
+		return nil
+	})
 	look := flag.Bool("look", false, "only look whether the cluster can have a relay, and write nothing: before anything is built")
 	flag.Parse()
 	if *look {
 		*program = ""
 	}
-	if err := run(context.Background(), *cluster, *bucket, *prefix, *program, *out); err != nil {
+	if err := run(context.Background(), line, *file, *cluster, *bucket, *prefix, *program, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "relayparameters:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, cluster, bucket, prefix, program, out string) error {
+func run(ctx context.Context, line settings.Line, file, cluster, bucket, prefix, program, out string) error {
+	var err error
+	if line.File, err = settings.ReadFile(file); err != nil {
+		return fmt.Errorf("read the settings: %w", err)
+	}
+	chosen, _, err := line.Parse()
+	if err != nil {
+		return err
+	}
 	cfg, err := config.LoadDefaultConfig(ctx, awsconf.WithMFA(ctx, awsconf.AtTerminal(os.Stdin, os.Stderr)))
 	if err != nil {
 		return fmt.Errorf("load the AWS configuration: %w", err)
@@ -52,7 +67,7 @@ func run(ctx context.Context, cluster, bucket, prefix, program, out string) erro
 		return fmt.Errorf("describe the cluster %s: %w", cluster, err)
 	}
 	if program == "" {
-		_, err := relaystack.Parameters(told.Cluster, prefix, bucket, "")
+		_, err := relaystack.Parameters(told.Cluster, chosen, prefix, bucket, "")
 		return err
 	}
 	binary, err := os.ReadFile(program)
@@ -65,7 +80,7 @@ func run(ctx context.Context, cluster, bucket, prefix, program, out string) erro
 			return err
 		}
 	}
-	list, err := relaystack.Parameters(told.Cluster, prefix, bucket, key)
+	list, err := relaystack.Parameters(told.Cluster, chosen, prefix, bucket, key)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/infra/settings"
 	"rollcall/shared/relay"
 )
 
@@ -29,8 +30,8 @@ var (
 	ErrYoung = errors.New("EKS tells no address, authority, VPC or two subnets of it yet: wait until it is ACTIVE")
 )
 
-// Parameters are those of the relay of a cluster.
-func Parameters(c *types.Cluster, prefix, bucket, key string) ([]Parameter, error) {
+// Parameters are those of the relay of a cluster. Of the settings it has what all roles have.
+func Parameters(c *types.Cluster, chosen settings.Settings, prefix, bucket, key string) ([]Parameter, error) {
 	if c == nil {
 		return nil, ErrYoung
 	}
@@ -56,7 +57,19 @@ func Parameters(c *types.Cluster, prefix, bucket, key string) ([]Parameter, erro
 		{"ClusterSecurityGroup", aws.ToString(vpc.ClusterSecurityGroupId)},
 		{"CodeBucket", bucket},
 		{"CodeKey", key},
+		{"PermissionsBoundary", boundary(chosen.PermissionsBoundary, aws.ToString(c.Arn))},
+		{"RolePath", chosen.RolePath},
 	}, nil
+}
+
+// boundary is the hub's boundary as the policy of the same name in a cluster's account, as in a
+// spoke: a boundary is a policy of the role's own account or of AWS (IAM API reference, CreateRole).
+func boundary(policy, cluster string) string {
+	parts, of := strings.SplitN(policy, ":", 6), strings.Split(cluster, ":")
+	if len(parts) == 6 && parts[4] != "aws" && len(of) > 4 {
+		parts[1], parts[4] = of[1], of[4]
+	}
+	return strings.Join(parts, ":")
 }
 
 // Name is the function's name, as a stack may be called: a cluster's name may have a

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/infra/settings"
 	"rollcall/tools/expect"
 )
 
@@ -23,12 +24,14 @@ func private(change func(*types.Cluster)) *types.Cluster {
 }
 
 func TestParameters(t *testing.T) {
-	got, err := Parameters(private(func(*types.Cluster) {}), "rollcall", "mine", "rollcall/relay-1.zip")
+	chosen := settings.Settings{PermissionsBoundary: "arn:aws:iam::111122223333:policy/teams/boundary", RolePath: "/teams/"}
+	got, err := Parameters(private(func(*types.Cluster) {}), chosen, "rollcall", "mine", "rollcall/relay-1.zip")
 	expect.OK(t, err)
 	want := []Parameter{
 		{"FunctionName", "rollcall-relay-prod"}, {"ClusterArn", "arn:aws:eks:eu-west-1:222233334444:cluster/prod"},
 		{"ClusterEndpoint", "https://A1.gr7.eu-west-1.eks.amazonaws.com"}, {"ClusterAuthority", "Q0E="}, {"VpcId", "vpc-1"},
 		{"SubnetA", "subnet-1"}, {"SubnetB", "subnet-2"}, {"ClusterSecurityGroup", "sg-1"}, {"CodeBucket", "mine"}, {"CodeKey", "rollcall/relay-1.zip"},
+		{"PermissionsBoundary", "arn:aws:iam::222233334444:policy/teams/boundary"}, {"RolePath", "/teams/"},
 	}
 	expect.Same(t, "got", got, want)
 	for name, x := range map[string]struct {
@@ -51,8 +54,22 @@ func TestParameters(t *testing.T) {
 		"no VPC":       {private(func(c *types.Cluster) { c.ResourcesVpcConfig = nil }), ErrYoung},
 		"no cluster":   {nil, ErrYoung},
 	} {
-		if _, err := Parameters(x.cluster, "rollcall", "b", "k"); !errors.Is(err, x.want) {
+		if _, err := Parameters(x.cluster, settings.Settings{}, "rollcall", "b", "k"); !errors.Is(err, x.want) {
 			t.Errorf("%s: %v, want %v", name, err, x.want)
+		}
+	}
+}
+
+// TestBoundary: AWS's own policies are in no account.
+func TestBoundary(t *testing.T) {
+	const cluster = "arn:aws-us-gov:eks:us-gov-west-1:222233334444:cluster/prod"
+	for policy, want := range map[string]string{
+		"": "",
+		"arn:aws:iam::aws:policy/PowerUserAccess":      "arn:aws:iam::aws:policy/PowerUserAccess",
+		"arn:aws:iam::111122223333:policy/teams/limit": "arn:aws-us-gov:iam::222233334444:policy/teams/limit",
+	} {
+		if got := boundary(policy, cluster); got != want {
+			t.Errorf("%s is %s, want %s", policy, got, want)
 		}
 	}
 }

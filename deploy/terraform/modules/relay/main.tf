@@ -31,6 +31,8 @@ resource "aws_cloudformation_stack" "this" {
     SubnetB              = local.subnets[1]
     CodeBucket           = var.code_bucket
     CodeKey              = "${var.code_prefix}relay.zip"
+    PermissionsBoundary  = var.permissions_boundary
+    RolePath             = var.role_path
   }
 
   lifecycle {

@@ -19,6 +19,18 @@ variable "name_prefix" {
   default     = "rollcall"
 }
 
+variable "permissions_boundary" {
+  description = "ARN of a managed policy that the relay's role gets as its permissions boundary, if your organization requires one: a policy of this account or of AWS. It must allow what docs/permissions.md lists for the relay."
+  type        = string
+  default     = ""
+}
+
+variable "role_path" {
+  description = "Path of the relay's role, like /teams/platform/, if your organization allows roles only under a path."
+  type        = string
+  default     = "/"
+}
+
 variable "iam_role_arn" {
   description = "ARN of the role with which CloudFormation creates the stack's resources. If null, it uses the credentials that run Terraform."
   type        = string
