@@ -330,7 +330,7 @@ func documentedCodes() map[string]string {
 		putEvents:  {"InvalidArgument", "MalformedDetail", "NotAuthorizedForSourceException"},
 		common:     {"ValidationError", "IncompleteSignature", "InvalidClientTokenId", "SignatureDoesNotMatch"},
 		assumeRole: {"ExpiredToken"},
-		s3:         {"NoSuchBucket", "NoSuchKey"},
+		s3:         {"BucketAlreadyOwnedByYou", "NoSuchBucket", "NoSuchKey"},
 		state:      {"Client.UserInitiatedHibernate", "Server.ScheduledStop"},
 		kubernetes: {"404", "Forbidden", "ServerTimeout", "Timeout", "TooManyRequests", "Unauthorized"},
 		sdk:        {"UnknownError"},
