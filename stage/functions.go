@@ -579,13 +579,14 @@ type Options struct {
 	Template string
 	// Files, if any, are where Template and Rights are, in place of this machine's.
 	Files fs.FS
-	// Spokes are other accounts and regions, whose stacks are made of SpokeTemplate. Their
-	// worlds are not described with endpoints.
+	// Spokes are other accounts and regions, whose stacks are made of SpokeTemplate, or, on a
+	// stage that began empty, by CloudFormation's calls. Their worlds are not described with
+	// endpoints.
 	Spokes        []Spoke
 	SpokeTemplate string
 	// Relays are deployed at the start. With the template, RelayTemplate, the clusters that have
-	// a private endpoint only answer their relays alone, here and in the spokes: else they
-	// answer whom they would in the VPC.
+	// a private endpoint only answer their relays alone, here and in the spokes, as they do on a
+	// stage that began empty: else they answer whom they would in the VPC.
 	Relays        []spoke.Cluster
 	RelayTemplate string
 	// Empty starts an account in which Rollcall is not deployed: CloudFormation's calls create

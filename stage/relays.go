@@ -83,26 +83,52 @@ func (s *Stage) DeployRelay(c spoke.Cluster, parameters map[string]string) error
 	if err != nil {
 		return err
 	}
-	if len(t.Functions) != 1 {
+	if !isRelay(t) {
 		return fmt.Errorf("the relay's template has %d functions", len(t.Functions))
 	}
+	return s.runRelay(id, t)
+}
+
+// runRelay runs the function of a relay's stack.
+func (s *Stage) runRelay(id spoke.ID, t *template.Template) error {
 	f := t.Functions[0]
-	if x, ok := s.spokes[c.ID]; ok {
-		x.deployment.Beside(t)
-	} else {
-		s.Deployment.Beside(t)
-	}
-	s.mu.Lock()
-	deployed, again := s.relays[f.ARN]
-	s.mu.Unlock()
-	if again {
-		if err := s.Runtime.Configure(deployed.name, s.relayEnvironment(f)); err != nil {
+	s.stackOf(id).Beside(t)
+	x := &relayStage{name: f.ARN, template: t}
+	if slices.Contains(s.Runtime.Names(), x.name) { // it was deployed before
+		if err := s.Runtime.Configure(x.name, s.relayEnvironment(f)); err != nil {
 			return err
 		}
-		deployed.template = t
-		return nil
+	} else if err := s.addRelay(id, x); err != nil {
+		return err
 	}
-	x := &relayStage{name: f.ARN, template: t}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.relays == nil {
+		s.relays = map[string]*relayStage{}
+	}
+	s.relays[f.ARN] = x
+	return nil
+}
+
+// endRelay ends the function of a relay's stack.
+func (s *Stage) endRelay(id spoke.ID, t *template.Template) {
+	s.stackOf(id).Apart(t)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.relays, t.Functions[0].ARN)
+}
+
+// stackOf describes what is deployed in an account and region.
+func (s *Stage) stackOf(id spoke.ID) *deployment.API {
+	if x, ok := s.spokes[id]; ok {
+		return x.deployment
+	}
+	return s.Deployment
+}
+
+// addRelay makes the function known to the runtime.
+func (s *Stage) addRelay(id spoke.ID, x *relayStage) error {
+	f := x.template.Functions[0]
 	run := lambdaruntime.Function{
 		Name: x.name, ARN: f.ARN, Handler: f.Handler, Env: s.relayEnvironment(f), Timeout: s.timeout(f.Timeout), Memory: f.Memory, MaxRetries: -1,
 	}
@@ -115,16 +141,7 @@ func (s *Stage) DeployRelay(c spoke.Cluster, parameters map[string]string) error
 				By(lambda.Way{AWS: aws.Config{Region: id.Region}, HTTP: alive{life, s.network}}).Invoke
 		}
 	}
-	if err := s.Runtime.Add(run); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.relays == nil {
-		s.relays = map[string]*relayStage{}
-	}
-	s.relays[f.ARN] = x
-	return nil
+	return s.Runtime.Add(run)
 }
 
 func (s *Stage) relayEnvironment(f template.Function) map[string]string {
@@ -170,9 +187,12 @@ func (s *Stage) invoke(ctx context.Context, function string, caller wire.Princip
 	return out, true, true, nil
 }
 
+// relays reports whether private clusters answer their relays alone.
+func (o Options) relays() bool { return o.RelayTemplate != "" || o.Empty }
+
 // relayed reports whether a cluster is reached through its relay alone.
 func (s *Stage) relayed(c spoke.Cluster) bool {
-	if s.options.RelayTemplate == "" {
+	if !s.options.relays() {
 		return false
 	}
 	w, _, _ := s.whereIs(c)
@@ -191,7 +211,7 @@ func (s *Stage) relayed(c spoke.Cluster) bool {
 
 // private reports whether a host is the API of such a cluster.
 func (s *Stage) private(host string) bool {
-	if s.options.RelayTemplate == "" {
+	if !s.options.relays() {
 		return false
 	}
 	for _, c := range s.allClusters() {

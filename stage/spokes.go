@@ -21,6 +21,7 @@ import (
 	"rollcall/stage/simaws"
 	"rollcall/stage/simaws/deployment"
 	"rollcall/stage/simaws/kubeapi"
+	"rollcall/stage/simaws/s3"
 	"rollcall/stage/simaws/world"
 	"rollcall/stage/simaws/worldfile"
 )
@@ -69,7 +70,8 @@ type forward struct {
 	bus     string
 }
 
-// startSpokes starts the spokes' accounts. Their stack is that of the spoke's template.
+// startSpokes starts the spokes' accounts. Their stack is that of the spoke's template; on a stage
+// that began empty CloudFormation makes it.
 func (s *Stage) startSpokes() error {
 	s.spokes = map[spoke.ID]*spokeStage{}
 	s.letSpokesForward()
@@ -86,7 +88,9 @@ func (s *Stage) startSpokes() error {
 func (s *Stage) startSpoke(o Spoke) (*spokeStage, error) {
 	x := &spokeStage{id: o.ID, buckets: s.buckets(), optedIn: o.OptedIn, organization: o.Organization}
 	x.deployment = deployment.New(&template.Template{}, nil, nil, s.Clock.Now())
-	if err := s.DeploySpoke(x, o.Parameters); err != nil {
+	if s.options.Empty {
+		x.template = nothing(o.Account, o.Region)
+	} else if err := s.DeploySpoke(x, o.Parameters); err != nil {
 		return nil, err
 	}
 	source, err := os.ReadFile(o.World)
@@ -112,12 +116,22 @@ func (s *Stage) startSpoke(o Spoke) (*spokeStage, error) {
 	if err != nil {
 		return nil, err
 	}
+	buckets := s3.New(nil, o.Account, o.Region, s.now)
 	x.cloud, err = simaws.Start(s.ctx, simaws.Config{
 		Account: o.Account, Region: o.Region, World: x.world.API(), EntryAdmits: x.world.EntryAdmits, History: x.world.CloudTrail(),
 		Host:       strings.ReplaceAll(o.String(), "/", "-") + ".",
 		Identities: []simaws.Identity{adminOf(o.ID)},
 		Clusters:   x.world.Clusters(), Objects: s.withRBAC(objects(x.world)), Groups: map[string][]kubeapi.Rule{group: rules},
 		Deployment: x.deployment, Invoke: s.invoke, Within: s.within(o.ID),
+		S3: buckets, CloudFormation: s.stacks(place{
+			o.ID, x.world.API(), buckets,
+			func(t *template.Template) error { return s.runSpoke(x, t) },
+			func(t *template.Template, _ []template.Resource) {
+				if t.StackName == x.template.StackName {
+					s.LoseSpoke(o.ID)
+				}
+			},
+		}),
 		Admit:  func(ctx context.Context, call *wire.Call, in any) error { return s.admitSpoke(ctx, x, call, in) },
 		Faults: simaws.NewFaultRules(o.Faults, s.Clock.Now),
 		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Network: s.network,
@@ -129,6 +143,9 @@ func (s *Stage) startSpoke(o Spoke) (*spokeStage, error) {
 	for _, name := range x.world.Clusters() {
 		if endpoint, ca, ok := x.cloud.Kubernetes(name); ok {
 			x.world.Serve(name, endpoint, ca)
+		}
+		if s.options.Empty {
+			continue // access entries are an operator's
 		}
 		if err := admitTo(x.world.API(), name, roleOf(x.template, "reader"), group); err != nil {
 			return nil, err
@@ -160,6 +177,11 @@ func (s *Stage) DeploySpoke(x *spokeStage, parameters map[string]string) error {
 	if x.organization != "" {
 		inOrganization(t, x.organization)
 	}
+	return s.runSpoke(x, t)
+}
+
+// runSpoke has a spoke's rules forward events, and its roles be assumed.
+func (s *Stage) runSpoke(x *spokeStage, t *template.Template) error {
 	var list []forward
 	for _, r := range t.Rules {
 		p, err := pattern.Compile(r.Pattern)
@@ -255,24 +277,48 @@ func roleOf(t *template.Template, role string) string {
 	return ""
 }
 
-// forward does what the spoke's rules do with an event, and the policy of the hub's bus: it
-// takes what the accounts send that the setting spokes names. On the hub's bus are copies
-// of the rules on its default bus (infra, TestHubsBusForSpokes).
+// forward does what the spoke's rules do with an event, and the policy of the hub's bus.
 func (s *Stage) forward(x *spokeStage, event json.RawMessage) {
 	s.mu.Lock()
 	forwards := slices.Clone(x.forwards)
 	s.mu.Unlock()
 	want := s.spokesBus()
-	if !strings.Contains(s.options.Settings["ROLLCALL_SPOKES"], x.id.Account) {
+	bus, err := s.busFor(x, event)
+	if err != nil {
+		s.log.Error("forward an event", "spoke", x.id, "error", err)
+	}
+	if bus == "" {
 		return
 	}
 	for _, f := range forwards {
 		if fits, err := f.pattern.Matches(event); err != nil || !fits || f.bus != want {
 			continue
 		}
-		s.put(event)
+		s.putOrLog(bus, event)
 		return // a rule of the hub is woken by an event once, however many of the spoke's fit
 	}
+}
+
+// busFor returns the hub's bus that takes a spoke's event, or "". A template that has the bus says
+// in its policy what it takes. On the stage's own template it is that of the accounts of the
+// setting spokes, and the rules of the bus are copies of those on the default bus (infra,
+// TestHubsBusForSpokes), which stand for them.
+func (s *Stage) busFor(x *spokeStage, event json.RawMessage) (string, error) {
+	if !slices.ContainsFunc(s.Template.Buses, func(b template.EventBus) bool { return b.Name == SpokesBus }) {
+		if !strings.Contains(s.options.Settings["ROLLCALL_SPOKES"], x.id.Account) {
+			return "", nil
+		}
+		return defaultBus, nil
+	}
+	var e struct{ Source string }
+	if err := json.Unmarshal(event, &e); err != nil {
+		return "", err
+	}
+	ok, err := template.Allows(trusted(s.Template.BusPolicies, s.spokesBus(), x.id.Account), "events:PutEvents", s.spokesBus(), map[string][]string{"events:source": {e.Source}})
+	if err != nil || !ok {
+		return "", err
+	}
+	return SpokesBus, nil
 }
 
 // maySpoke reports whether a function may assume a role of a spoke: the role's trust policy
@@ -295,11 +341,12 @@ func (s *Stage) maySpoke(caller simaws.Identity, in *sts.AssumeRoleInput) (known
 	return false, false, nil
 }
 
-// trusted are the statements of a trust policy that name an account.
+// trusted are the statements of a policy that name an account: by its ARN or by its id, which is
+// the same (IAM user guide, "AWS JSON policy elements: Principal").
 func trusted(trust []template.Statement, arn, account string) []template.Statement {
 	var named []template.Statement
 	for _, t := range trust {
-		if slices.Contains(t.Principals, "AWS:arn:aws:iam::"+account+":root") {
+		if slices.Contains(t.Principals, "AWS:arn:aws:iam::"+account+":root") || slices.Contains(t.Principals, "AWS:"+account) {
 			t.Resources = []string{arn}
 			named = append(named, t)
 		}

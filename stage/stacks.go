@@ -8,9 +8,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
+	"rollcall/shared/spoke"
 	"rollcall/stage/platform/template"
 	"rollcall/stage/simaws"
 	"rollcall/stage/simaws/cloudformation"
+	"rollcall/stage/simaws/s3"
 	"rollcall/stage/simaws/world"
 )
 
@@ -19,17 +21,30 @@ func nothing(account, region string) *template.Template {
 	return &template.Template{AccountID: account, Region: region, StackName: "Rollcall", Outputs: map[string]string{}}
 }
 
-// stacks is CloudFormation, on a stage that began empty; else nil: what such a stage runs is
-// deployed without it.
-func (s *Stage) stacks(set set) any {
+// place is an account and region in which stacks are made: the hub's, or a spoke's.
+type place struct {
+	spoke.ID
+	world   world.API
+	buckets *s3.Server
+	// deployed runs a stack that is no relay's, deleted ends it; left is what its deletion leaves.
+	deployed func(*template.Template) error
+	deleted  func(t *template.Template, left []template.Resource)
+}
+
+// stacks is CloudFormation in a place, on a stage that began empty; else nil: what such a stage
+// runs is deployed without it.
+func (s *Stage) stacks(p place) any {
 	if !s.options.Empty {
 		return nil
 	}
-	w, _ := set.api.(world.API)
+	// Who called CloudFormation waits while a stack is run or ended.
+	read := func(x cloudformation.Stack) (*template.Template, error) {
+		return template.Parse(x.Source, template.Options{AccountID: p.Account, Region: p.Region, StackName: x.Name, Parameters: x.Parameters})
+	}
 	return cloudformation.New(cloudformation.Config{
-		Account: set.account, Region: set.region, Now: s.now, Pace: s.options.Pace,
+		Account: p.Account, Region: p.Region, Now: s.now, Pace: s.options.Pace,
 		Object: func(bucket, key string) ([]byte, bool) {
-			body := s.S3.Object(bucket, key)
+			body := p.buckets.Object(bucket, key)
 			return body, body != nil
 		},
 		Create: func(r template.Resource) error {
@@ -39,32 +54,48 @@ func (s *Stage) stacks(set set) any {
 				}
 			}
 			if r.Type == "AWS::EKS::AccessEntry" {
-				return makeEntry(w, r)
+				return makeEntry(p.world, r)
 			}
 			return nil
 		},
 		Delete: func(r template.Resource) error {
 			name, _ := r.Properties["ClusterName"].(string)
 			switch {
-			case r.Type == "AWS::S3::Bucket" && len(s.S3.Keys(r.PhysicalID)) > 0:
+			case r.Type == "AWS::S3::Bucket" && len(p.buckets.Keys(r.PhysicalID)) > 0:
 				// S3 API reference, DeleteBucket, "Errors".
 				return fmt.Errorf("%s (Service: S3, Status Code: 409)", "The bucket you tried to delete is not empty")
 			case r.Type == "AWS::EKS::AccessEntry":
 				principal, _ := r.Properties["PrincipalArn"].(string)
-				_, err := w.DeleteAccessEntry(&eks.DeleteAccessEntryInput{ClusterName: &name, PrincipalArn: &principal})
+				_, err := p.world.DeleteAccessEntry(&eks.DeleteAccessEntryInput{ClusterName: &name, PrincipalArn: &principal})
 				return err
 			}
 			return nil
 		},
 		Output: s.withSecrets,
 		Deployed: func(x cloudformation.Stack) error {
-			err := s.deployed(set, x)
+			t, err := read(x)
+			switch {
+			case err != nil:
+			case isRelay(t):
+				err = s.runRelay(p.ID, t)
+			default:
+				err = p.deployed(t)
+			}
 			if err != nil {
 				s.log.Error("run a stack", "stack", x.Name, "error", err)
 			}
 			return err
 		},
-		Deleted: s.deleted,
+		Deleted: func(x cloudformation.Stack, left []template.Resource) {
+			t, err := read(x)
+			switch {
+			case err != nil: // it never ran
+			case isRelay(t):
+				s.endRelay(p.ID, t)
+			default:
+				p.deleted(t, left)
+			}
+		},
 	})
 }
 
@@ -98,17 +129,14 @@ func makeEntry(w world.API, r template.Resource) error {
 	return err
 }
 
-// hub reports whether a template is the hub's: spokes and relays have no queue of results.
-func hub(t *template.Template) bool {
-	return slices.ContainsFunc(t.Functions, func(f template.Function) bool { return Folder(f) == "report" })
-}
+// isRelay reports whether a template is a relay's, which has one function: a hub has many, and a
+// spoke has none.
+func isRelay(t *template.Template) bool { return len(t.Functions) == 1 }
 
-// deployed runs a stack that CloudFormation has created or updated. Who called CloudFormation
-// waits meanwhile, and nothing else of the stack is there yet or changes.
-func (s *Stage) deployed(set set, x cloudformation.Stack) error {
-	t, err := template.Parse(x.Source, template.Options{AccountID: set.account, Region: set.region, StackName: x.Name, Parameters: x.Parameters})
-	if err != nil || !hub(t) {
-		return err
+// deployed runs the hub's stack, which CloudFormation has created or updated.
+func (s *Stage) deployed(set set, t *template.Template) error {
+	if len(t.Functions) == 0 {
+		return nil // a spoke in the hub's own account and region watches nothing more
 	}
 	for _, table := range t.Tables {
 		if slices.ContainsFunc(s.Template.Tables, func(o template.Table) bool { return o.Name == table.Name }) {
@@ -139,6 +167,9 @@ func (s *Stage) deployed(set set, x cloudformation.Stack) error {
 	}
 	s.Template = t
 	s.Deployment.Replace(t, s.Clock.Now())
+	for _, x := range s.spokes { // some may have been deployed before the functions that they trust
+		x.deployment.Replace(s.asIAMTells(x.template), s.Clock.Now())
+	}
 	if err := s.addFunctions(); err != nil {
 		return err
 	}
@@ -147,13 +178,13 @@ func (s *Stage) deployed(set set, x cloudformation.Stack) error {
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.unroute = cancel
-	_, err = s.route(ctx, set.faults, set.start)
+	_, err := s.route(ctx, set.faults, set.start)
 	return err
 }
 
-// deleted ends what a stack ran. What its deletion leaves is there.
-func (s *Stage) deleted(x cloudformation.Stack, left []template.Resource) {
-	if x.Name != s.Template.StackName {
+// deleted ends what the hub's stack ran. What its deletion leaves is there.
+func (s *Stage) deleted(gone *template.Template, left []template.Resource) {
+	if gone.StackName != s.Template.StackName {
 		return
 	}
 	if s.unroute != nil {

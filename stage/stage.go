@@ -299,13 +299,17 @@ func (s *Stage) startCloud(set set) error {
 	if err := s.startSpokes(); err != nil {
 		return err
 	}
+	api, _ := set.api.(world.API)
 	config := simaws.Config{
 		Account: set.account, Region: set.region,
 		MayAssume: s.mayAssume,
 		World:     set.api, History: set.history, Queues: s.Queues, Identities: identities, Secrets: secrets, Topics: topics,
 		Deployment: s.Deployment, Invoke: s.invoke,
 		Events: func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
-		S3:     s.S3, CloudFormation: s.stacks(set),
+		S3:     s.S3, CloudFormation: s.stacks(place{
+			spoke.ID{Account: set.account, Region: set.region}, api, s.S3,
+			func(t *template.Template) error { return s.deployed(set, t) }, s.deleted,
+		}),
 		DynamoDB: s.Table, Meter: s.options.Meter, Clusters: set.clusters, Objects: s.withRBAC(set.objects), Endpoints: set.described, Groups: groups,
 		Granted: func(cluster, group string) []kubeapi.Rule { return s.applied[cluster].Rules(group) },
 		Apply: func(cluster, plural string, object json.RawMessage) (bool, error) {
@@ -390,9 +394,15 @@ func (s *Stage) driveWorld(w *world.World) {
 	}
 }
 
+// defaultBus is the bus of AWS's own events.
+const defaultBus = "default"
+
 // put is the world's sink of events.
-func (s *Stage) put(event json.RawMessage) {
-	if err := s.putOn("default", event); err != nil && !errors.Is(err, context.Canceled) {
+func (s *Stage) put(event json.RawMessage) { s.putOrLog(defaultBus, event) }
+
+// putOrLog puts an event on a bus for a world, which has nobody to answer to.
+func (s *Stage) putOrLog(bus string, event json.RawMessage) {
+	if err := s.putOn(bus, event); err != nil && !errors.Is(err, context.Canceled) {
 		s.log.Error("put an event", "error", err)
 	}
 }

@@ -209,6 +209,15 @@ func (a *API) Beside(t *template.Template) {
 	a.others = append(a.others, t)
 }
 
+// Apart describes no longer what Beside did.
+func (a *API) Apart(t *template.Template) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.others = slices.DeleteFunc(a.others, func(o *template.Template) bool {
+		return slices.ContainsFunc(t.Functions, func(f template.Function) bool { _, has := o.Function(f.ARN); return has })
+	})
+}
+
 // other is a function of another stack, the last that has one of the name.
 func (a *API) other(name string) (*template.Template, template.Function, bool) {
 	for _, t := range slices.Backward(a.others) {
