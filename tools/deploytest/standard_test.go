@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,13 +23,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"rollcall/command/deploy"
+	relay "rollcall/functions/relay/spec"
 	"rollcall/infra/settings"
 	"rollcall/infra/specs"
 	"rollcall/infra/standard/parameters"
+	"rollcall/shared/config"
 	"rollcall/shared/kube"
 	"rollcall/shared/s3"
+	"rollcall/shared/spec"
+	"rollcall/shared/spoke"
 	"rollcall/stage"
 	"rollcall/stage/programs"
+	"rollcall/stage/simaws/worldfile"
 	"rollcall/tools/testfile"
 )
 
@@ -38,9 +44,12 @@ func releaseFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string][]byte{
-		deploy.HubTemplate: testfile.Read(t, "../../infra/RollcallStandard.template.json"), "clusterrole.yaml": testfile.Read(t, "../../deploy/clusterrole.yaml"),
+		"clusterrole.yaml": testfile.Read(t, "../../deploy/clusterrole.yaml"),
 	}
-	for _, s := range specs.All() {
+	for _, name := range []string{deploy.HubTemplate, deploy.SpokeTemplate, deploy.RelayTemplate} {
+		files[name] = testfile.Read(t, "../../infra/"+name)
+	}
+	for _, s := range append(specs.All(), relay.Spec()) {
 		files["functions/"+s.Name+".zip"] = []byte(s.Name)
 	}
 	var sums strings.Builder
@@ -60,73 +69,185 @@ func releaseFolder(t *testing.T) string {
 	return dir
 }
 
+// empty is a stage on which nothing is deployed, and a release.
+type empty struct {
+	*stage.Stage
+	t       *testing.T
+	release deploy.Release
+}
+
+func startEmpty(t *testing.T, o stage.Options) empty {
+	t.Helper()
+	o.Empty, o.Rate, o.Pace, o.Programs = true, 1, time.Second, programs.All()
+	o.Out, o.Log = t.Output(), slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s, err := stage.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	release, err := deploy.ReadRelease(releaseFolder(t), "0.1.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return empty{s, t, release}
+}
+
+// deployment is a run of rollcall deploy by whoever has the credentials, who types yes.
+func (e empty) deployment(cfg aws.Config, account string) *deploy.Deployment {
+	return &deploy.Deployment{
+		Account: account, Region: cfg.Region, Release: e.release, Tags: map[string]string{settings.TagKey: settings.TagValue},
+		Bucket:         s3.Bucket{Client: s3.New(cfg), Name: "rollcall-" + account + "-" + cfg.Region, Account: account},
+		CloudFormation: cloudformation.NewFromConfig(cfg), Secrets: secretsmanager.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg), Functions: lambda.NewFromConfig(cfg),
+		Kubernetes: func(ctx context.Context, c deploy.Cluster, o deploy.Object) error {
+			token, err := kube.Token(ctx, sts.NewPresignClient(sts.NewFromConfig(cfg)), c.Name)
+			if err != nil {
+				return err
+			}
+			return deploy.Apply(ctx, e.HTTPClient().Transport, c, token, o)
+		},
+		Workspace: func(context.Context, string) (string, error) { return "Rollcall stage", nil },
+		Examine:   func(context.Context) error { return nil },
+		Terminal: deploy.Terminal{
+			In: bufio.NewReader(strings.NewReader("yes\n")), Out: e.t.Output(), Interactive: true,
+			Password: func() (string, error) { return stage.SlackToken, nil },
+		},
+		Now: e.Clock.Now, Sleep: func(ctx context.Context, d time.Duration) error { time.Sleep(d); return ctx.Err() },
+	}
+}
+
+// hub deploys the hub with settings beside its channel and its cluster.
+func (e empty) hub(given map[string]any) {
+	e.t.Helper()
+	given["slackChannel"], given["clusters"] = stage.Channel, "eks-workshop"
+	chosen, err := settings.Parse(given)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	d := e.deployment(e.AsAdmin(), e.Template.AccountID)
+	d.Template, d.Stack, d.Clusters = deploy.HubTemplate, chosen.StackName, chosen.AccessClusters
+	if d.Parameters, err = parameters.Values(chosen); err != nil {
+		e.t.Fatal(err)
+	}
+	e.run(d.Run)
+}
+
+// run runs a command that must succeed.
+func (e empty) run(command func(context.Context) error) {
+	e.t.Helper()
+	if err := command(e.t.Context()); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// posted counts the messages that have all the words.
+func (e empty) posted(words ...string) (n int) {
+	for _, m := range e.Slack.Messages(stage.Channel) {
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(e.Slack.Text(m), w) }) {
+			n++
+		}
+	}
+	return n
+}
+
+// await waits until a number of messages have all the words.
+func (e empty) await(n int, words ...string) {
+	e.t.Helper()
+	for began := e.Clock.Now(); e.posted(words...) != n; time.Sleep(10 * time.Second) {
+		if e.Clock.Now().Sub(began) > 40*time.Minute {
+			for _, m := range e.Slack.Messages(stage.Channel) {
+				e.t.Log(e.Slack.Text(m))
+			}
+			e.t.Fatalf("%d messages with %q, want %d", e.posted(words...), words, n)
+		}
+	}
+}
+
+// want wants a node in the subnet that has no route out.
+func want(t *testing.T, cfg aws.Config) {
+	t.Helper()
+	if _, err := autoscaling.NewFromConfig(cfg).SetDesiredCapacity(t.Context(), &autoscaling.SetDesiredCapacityInput{
+		AutoScalingGroupName: aws.String("eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007"), DesiredCapacity: aws.Int32(1),
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestStandardTemplateToTheFirstMessage deploys the release's own template into an account in which
 // nothing is, and waits for the first message in Slack.
 func TestStandardTemplateToTheFirstMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := stage.Start(t.Context(), stage.Options{
-			World: "../../stage/worlds/route.yaml", Empty: true, Rate: 1, Pace: time.Second, Programs: programs.All(),
-			Out: t.Output(), Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
-		})
-		if err != nil {
+		e := startEmpty(t, stage.Options{World: "../../stage/worlds/route.yaml"})
+		e.hub(map[string]any{})
+		want(t, e.AsAdmin())
+		e.await(1, "route")
+		if n := e.posted(); n != 1 {
+			t.Errorf("%d messages", n)
+		}
+	})
+}
+
+// TestDeploySpoke: the hub posts once that it has no access to an account, rollcall deploy spoke
+// gives it, a launch that fails there is posted, and without the stack the access is lost.
+func TestDeploySpoke(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		id := spoke.ID{Account: "222233334444", Region: "us-west-2"}
+		const world, externalID = "../../stage/worlds/route.yaml", "rollcall-deploytest"
+		e := startEmpty(t, stage.Options{World: world, Rights: "../../deploy/clusterrole.yaml", Spokes: []stage.Spoke{{ID: id, World: world}}})
+		e.hub(map[string]any{"spokes": id.String() + "=payments", "externalId": externalID})
+		denied := []string{"🟠 all clusters (payments)", "role there is denied"}
+		e.await(1, denied...)
+		time.Sleep(20 * time.Minute)
+		if n := e.posted(denied...); n != 1 || e.posted() != 1 {
+			t.Errorf("%d messages that there is no access, of %d", n, e.posted())
+		}
+
+		cfg := e.AsAdminIn(id)
+		d := e.deployment(cfg, id.Account)
+		if err := d.Spoke(e.Template.AccountID+"/"+e.Template.Region, externalID); err != nil {
 			t.Fatal(err)
 		}
-		defer s.Close()
-		dir, cfg := releaseFolder(t), s.AsAdmin()
-		release, err := deploy.ReadRelease(dir, "0.1.0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		chosen, err := settings.Parse(map[string]any{"slackChannel": stage.Channel, "clusters": "eks-workshop"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		values, err := parameters.Values(chosen)
-		if err != nil {
-			t.Fatal(err)
-		}
-		account, region := s.Template.AccountID, s.Template.Region
-		var out strings.Builder
-		d := &deploy.Deployment{
-			Account: account, Region: region, Release: release, Template: deploy.HubTemplate, Stack: chosen.StackName,
-			Parameters: values, Tags: map[string]string{settings.TagKey: settings.TagValue}, Clusters: chosen.AccessClusters,
-			Bucket:         s3.Bucket{Client: s3.New(cfg), Name: "rollcall-" + account + "-" + region, Account: account},
-			CloudFormation: cloudformation.NewFromConfig(cfg), Secrets: secretsmanager.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg), Functions: lambda.NewFromConfig(cfg),
-			Kubernetes: func(ctx context.Context, c deploy.Cluster, o deploy.Object) error {
-				token, err := kube.Token(ctx, sts.NewPresignClient(sts.NewFromConfig(cfg)), c.Name)
-				if err != nil {
-					return err
-				}
-				return deploy.Apply(ctx, s.HTTPClient().Transport, c, token, o)
-			},
-			Workspace: func(context.Context, string) (string, error) { return "Rollcall stage", nil },
-			Examine:   func(context.Context) error { return nil },
-			Terminal: deploy.Terminal{
-				In: bufio.NewReader(strings.NewReader("yes\n")), Out: &out, Interactive: true,
-				Password: func() (string, error) { return stage.SlackToken, nil },
-			},
-			Now: s.Clock.Now, Sleep: func(ctx context.Context, d time.Duration) error { time.Sleep(d); return ctx.Err() },
-		}
-		if err := d.Run(t.Context()); err != nil {
-			t.Fatalf("%v\n%s", err, out.String())
-		}
-		deployed := s.Clock.Now()
-		// A node is wanted in the subnet that has no route out.
-		if _, err := autoscaling.NewFromConfig(cfg).SetDesiredCapacity(t.Context(), &autoscaling.SetDesiredCapacityInput{
-			AutoScalingGroupName: aws.String("eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007"), DesiredCapacity: aws.Int32(1),
+		e.run(d.Run)
+		// As docs/deploy.md says, for each cluster of the account.
+		if _, err := eks.NewFromConfig(cfg).CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{
+			ClusterName: aws.String("eks-workshop"), PrincipalArn: aws.String(config.SpokeRoleARN("rollcall", spec.SpokeReader, id)), KubernetesGroups: []string{"rollcall"},
 		}); err != nil {
 			t.Fatal(err)
 		}
-		for range 120 {
-			if list := s.Slack.Messages(stage.Channel); len(list) > 0 {
-				t.Logf("the first message came %s after the launch: %s", s.Clock.Now().Sub(deployed), list[0].Text)
-				if !strings.Contains(list[0].Text, "route") {
-					t.Errorf("the first message is about something else: %s", list[0].Text)
-				}
-				return
+		e.await(1, "all clusters (payments)", "✅")
+		want(t, cfg)
+		e.await(1, "eks-workshop (payments)", "1 instance will not be able to join") // by an event that a rule of the spoke forwards
+		e.await(1, "eks-workshop (payments)", "1 instance cannot join", "rtb-0cd20000000000002")
+
+		d = e.deployment(cfg, id.Account)
+		d.Stack = "rollcall-spoke"
+		e.run(d.Destroy)
+		e.await(1, append(denied, "for the 2nd time")...)
+	})
+}
+
+// TestDeployRelay: a cluster that answers in its VPC alone cannot be read, and rollcall deploy relay
+// ends that: its node that does not become Ready is found.
+func TestDeployRelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := startEmpty(t, stage.Options{World: "../../stage/worlds/not-ready.yaml", Change: func(f *worldfile.File) {
+			for i := range f.EKS.Clusters {
+				f.EKS.Clusters[i].ResourcesVpcConfig.EndpointPublicAccess, f.EKS.Clusters[i].ResourcesVpcConfig.EndpointPrivateAccess = false, true
 			}
-			time.Sleep(10 * time.Second)
+		}})
+		e.hub(map[string]any{"relays": "eks-workshop"})
+		e.await(1, "🟠 eks-workshop", "there is no relay for it")
+		d := e.deployment(e.AsAdmin(), e.Template.AccountID)
+		if err := d.Relay(t.Context(), "eks-workshop", "rollcall"); err != nil {
+			t.Fatal(err)
 		}
-		t.Fatalf("no message after %s\n%s", s.Clock.Now().Sub(deployed), out.String())
+		e.run(d.Run)
+		e.await(1, "KubeletNotReady")
+		e.await(1, "✅ eks-workshop · lambda:InvokeFunction works again")
+
+		stack := d.Stack
+		d = e.deployment(e.AsAdmin(), e.Template.AccountID)
+		d.Stack = stack
+		e.run(d.Destroy)
+		e.await(1, "🟠 eks-workshop", "there is no relay for it", "for the 2nd time")
 	})
 }
