@@ -330,7 +330,7 @@ func (a *API) Role(name string) (role iamtypes.Role, there, known bool) {
 // the trust away.
 func (a *API) trust(r template.Role) string {
 	if len(a.template.Functions) == 0 { // of a spoke: it trusts an account, on conditions
-		return others(r)
+		return url.QueryEscape(policy(r.Trust, "sts:AssumeRole"))
 	}
 	var names []string
 	for _, s := range r.Trust {
@@ -351,26 +351,34 @@ func (a *API) trust(r template.Role) string {
 	return url.QueryEscape(string(document))
 }
 
-// others is the trust policy of a role that trusts whom its template does not have.
-func others(r template.Role) string {
+// policy is the policy of a role or a bus for one action. An account is given by the ARN of its root
+// user, also where the template has its id (IAM user guide, "AWS JSON policy elements: Principal").
+func policy(statements []template.Statement, action string) string {
 	type statement struct {
 		Effect    string
-		Principal map[string]string
+		Principal any
 		Action    string
 		Condition map[string]map[string][]string
 	}
 	var list []statement
-	for _, s := range r.Trust {
+	for _, s := range statements {
 		for _, p := range s.Principals {
+			if p == "*" {
+				list = append(list, statement{s.Effect, p, action, s.Conditions})
+				continue
+			}
 			kind, who, _ := strings.Cut(p, ":")
-			list = append(list, statement{s.Effect, map[string]string{kind: who}, "sts:AssumeRole", s.Conditions})
+			if kind == "AWS" && !strings.Contains(who, ":") {
+				who = "arn:aws:iam::" + who + ":root"
+			}
+			list = append(list, statement{s.Effect, map[string]string{kind: who}, action, s.Conditions})
 		}
 	}
 	document, err := json.Marshal(map[string]any{"Version": "2012-10-17", "Statement": list})
 	if err != nil {
 		panic(err) // text alone
 	}
-	return url.QueryEscape(string(document))
+	return string(document)
 }
 
 func (a *API) arn(function string) string {
@@ -529,8 +537,18 @@ func (a *API) DescribeEventBus(in *eventbridge.DescribeEventBusInput) (*eventbri
 		return nil, err
 	}
 	out := &eventbridge.DescribeEventBusOutput{Name: aws.String(bus), Arn: aws.String(fmt.Sprintf("arn:aws:events:%s:%s:event-bus/%s", a.template.Region, a.template.AccountID, bus))}
-	if policy := a.policies[bus]; policy != "" {
-		out.Policy = aws.String(policy)
+	if text := a.policies[bus]; text != "" {
+		out.Policy = aws.String(text)
+		return out, nil
+	}
+	var own []template.Statement
+	for _, s := range a.template.BusPolicies {
+		if slices.Contains(s.Resources, *out.Arn) {
+			own = append(own, s)
+		}
+	}
+	if len(own) > 0 {
+		out.Policy = aws.String(policy(own, "events:PutEvents"))
 	}
 	return out, nil
 }
