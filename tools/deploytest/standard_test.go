@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"rollcall/command/deploy"
+	"rollcall/command/doctor"
 	relay "rollcall/functions/relay/spec"
 	"rollcall/infra/settings"
 	"rollcall/infra/specs"
@@ -162,6 +163,33 @@ func (e empty) await(n int, words ...string) {
 	}
 }
 
+// examine has rollcall doctor look at the hub and at a spoke of it: nothing may be wrong or unknown.
+func (e empty) examine(id spoke.ID, there aws.Config) {
+	e.t.Helper()
+	kubernetes := func(cfg aws.Config) func(context.Context, doctor.Cluster) (doctor.Kubernetes, error) {
+		return func(ctx context.Context, c doctor.Cluster) (doctor.Kubernetes, error) {
+			token, err := kube.Token(ctx, sts.NewPresignClient(sts.NewFromConfig(cfg)), c.Name)
+			if err != nil {
+				return nil, err
+			}
+			return kube.NewVia(e.HTTPClient().Transport, c.Endpoint, c.CA, token)
+		}
+	}
+	hub, other := doctor.NewClients(e.AsAdmin(), e.HTTPClient()), doctor.NewElsewhere(there)
+	hub.Kubernetes, other.Kubernetes = kubernetes(e.AsAdmin()), kubernetes(there)
+	hub.Elsewhere = func(context.Context, spoke.ID) (doctor.Elsewhere, error) { return other, nil }
+	seen := false
+	for _, f := range doctor.Examine(e.t.Context(), hub, doctor.Deployment{Account: e.Template.AccountID, Region: e.Template.Region, Specs: specs.All(), Now: e.Clock.Now()}) {
+		seen = seen || f.Part == "spoke" && f.Account == id.Account && f.State == doctor.Well
+		if f.State == doctor.Wrong || f.State == doctor.Unknown {
+			e.t.Errorf("rollcall doctor: %s %s is %s: %s", f.Part, f.Name, f.State, f.Says)
+		}
+	}
+	if !seen {
+		e.t.Errorf("rollcall doctor does not find that %s trusts the hub and forwards to it", id)
+	}
+}
+
 // want wants a node in the subnet that has no route out.
 func want(t *testing.T, cfg aws.Config) {
 	t.Helper()
@@ -214,6 +242,7 @@ func TestDeploySpoke(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.await(1, "all clusters (payments)", "✅")
+		e.examine(id, cfg)
 		want(t, cfg)
 		e.await(1, "eks-workshop (payments)", "1 instance will not be able to join") // by an event that a rule of the spoke forwards
 		e.await(1, "eks-workshop (payments)", "1 instance cannot join", "rtb-0cd20000000000002")
