@@ -132,6 +132,39 @@ func (e empty) hub(given map[string]any) {
 	e.run(d.Run)
 }
 
+// Another account, and what its roles require of the hub.
+var payments = spoke.ID{Account: "222233334444", Region: "us-west-2"}
+
+const (
+	externalID = "rollcall-deploytest"
+	rights     = "../../deploy/clusterrole.yaml"
+	world      = "../../stage/worlds/route.yaml"
+)
+
+// spoke deploys a spoke, with the credentials of its account, and gives its reader access to the cluster.
+func (e empty) spoke(id spoke.ID) {
+	e.t.Helper()
+	cfg := e.AsAdminIn(id)
+	d := e.deployment(cfg, id.Account)
+	if err := d.Spoke(e.Template.AccountID+"/"+e.Template.Region, externalID); err != nil {
+		e.t.Fatal(err)
+	}
+	e.run(d.Run)
+	if _, err := eks.NewFromConfig(cfg).CreateAccessEntry(e.t.Context(), &eks.CreateAccessEntryInput{
+		ClusterName: aws.String("eks-workshop"), PrincipalArn: aws.String(config.SpokeRoleARN("rollcall", spec.SpokeReader, id)), KubernetesGroups: []string{"rollcall"},
+	}); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// destroy deletes a stack.
+func (e empty) destroy(cfg aws.Config, account, stack string) {
+	e.t.Helper()
+	d := e.deployment(cfg, account)
+	d.Stack = stack
+	e.run(d.Destroy)
+}
+
 // run runs a command that must succeed.
 func (e empty) run(command func(context.Context) error) {
 	e.t.Helper()
@@ -190,12 +223,16 @@ func (e empty) examine(id spoke.ID, there aws.Config) {
 	}
 }
 
-// want wants a node in the subnet that has no route out.
-func want(t *testing.T, cfg aws.Config) {
+// Groups of the route story: without nodes and in the subnet that has no route out, and with three nodes.
+const (
+	routeless = "eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007"
+	routed    = "eks-default-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f"
+)
+
+// want wants a number of nodes in a group.
+func want(t *testing.T, cfg aws.Config, group string, n int32) {
 	t.Helper()
-	if _, err := autoscaling.NewFromConfig(cfg).SetDesiredCapacity(t.Context(), &autoscaling.SetDesiredCapacityInput{
-		AutoScalingGroupName: aws.String("eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007"), DesiredCapacity: aws.Int32(1),
-	}); err != nil {
+	if _, err := autoscaling.NewFromConfig(cfg).SetDesiredCapacity(t.Context(), &autoscaling.SetDesiredCapacityInput{AutoScalingGroupName: &group, DesiredCapacity: &n}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -204,9 +241,9 @@ func want(t *testing.T, cfg aws.Config) {
 // nothing is, and waits for the first message in Slack.
 func TestStandardTemplateToTheFirstMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := startEmpty(t, stage.Options{World: "../../stage/worlds/route.yaml"})
+		e := startEmpty(t, stage.Options{World: world})
 		e.hub(map[string]any{})
-		want(t, e.AsAdmin())
+		want(t, e.AsAdmin(), routeless, 1)
 		e.await(1, "route")
 		if n := e.posted(); n != 1 {
 			t.Errorf("%d messages", n)
@@ -218,10 +255,8 @@ func TestStandardTemplateToTheFirstMessage(t *testing.T) {
 // gives it, a launch that fails there is posted, and without the stack the access is lost.
 func TestDeploySpoke(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		id := spoke.ID{Account: "222233334444", Region: "us-west-2"}
-		const world, externalID = "../../stage/worlds/route.yaml", "rollcall-deploytest"
-		e := startEmpty(t, stage.Options{World: world, Rights: "../../deploy/clusterrole.yaml", Spokes: []stage.Spoke{{ID: id, World: world}}})
-		e.hub(map[string]any{"spokes": id.String() + "=payments", "externalId": externalID})
+		e := startEmpty(t, stage.Options{World: world, Rights: rights, Spokes: []stage.Spoke{{ID: payments, World: world}}})
+		e.hub(map[string]any{"spokes": payments.String() + "=payments", "externalId": externalID})
 		denied := []string{"🟠 all clusters (payments)", "role there is denied"}
 		e.await(1, denied...)
 		time.Sleep(20 * time.Minute)
@@ -229,54 +264,60 @@ func TestDeploySpoke(t *testing.T) {
 			t.Errorf("%d messages that there is no access, of %d", n, e.posted())
 		}
 
-		cfg := e.AsAdminIn(id)
-		d := e.deployment(cfg, id.Account)
-		if err := d.Spoke(e.Template.AccountID+"/"+e.Template.Region, externalID); err != nil {
-			t.Fatal(err)
-		}
-		e.run(d.Run)
-		// As docs/deploy.md says, for each cluster of the account.
-		if _, err := eks.NewFromConfig(cfg).CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{
-			ClusterName: aws.String("eks-workshop"), PrincipalArn: aws.String(config.SpokeRoleARN("rollcall", spec.SpokeReader, id)), KubernetesGroups: []string{"rollcall"},
-		}); err != nil {
-			t.Fatal(err)
-		}
+		cfg := e.AsAdminIn(payments)
+		e.spoke(payments)
 		e.await(1, "all clusters (payments)", "✅")
-		e.examine(id, cfg)
-		want(t, cfg)
+		e.examine(payments, cfg)
+		want(t, cfg, routeless, 1)
 		e.await(1, "eks-workshop (payments)", "1 instance will not be able to join") // by an event that a rule of the spoke forwards
 		e.await(1, "eks-workshop (payments)", "1 instance cannot join", "rtb-0cd20000000000002")
 
-		d = e.deployment(cfg, id.Account)
-		d.Stack = "rollcall-spoke"
-		e.run(d.Destroy)
+		e.destroy(cfg, payments.Account, "rollcall-spoke")
 		e.await(1, append(denied, "for the 2nd time")...)
 	})
 }
 
-// TestDeployRelay: a cluster that answers in its VPC alone cannot be read, and rollcall deploy relay
-// ends that: its node that does not become Ready is found.
+// private makes the API of a world's clusters answer in the VPC alone, and no node of the group that is
+// routed Ready.
+func private(f *worldfile.File) {
+	f.Nodes.Exceptions = append(f.Nodes.Exceptions, worldfile.NodeException{Nodegroup: "default", NeverReady: &worldfile.Condition{Reason: "KubeletNotReady", Message: "PLEG is not healthy"}})
+	for _, c := range f.EKS.Clusters {
+		c.ResourcesVpcConfig.EndpointPublicAccess, c.ResourcesVpcConfig.EndpointPrivateAccess = false, true
+	}
+}
+
+// relay deploys the relay of a cluster that cannot be read: then its node that does not become Ready
+// is found. Without the stack it cannot be read again.
+func (e empty) relay(cfg aws.Config, account, called string) {
+	e.t.Helper()
+	e.await(1, "🟠 "+called, "there is no relay for it")
+	d := e.deployment(cfg, account)
+	if err := d.Relay(e.t.Context(), "eks-workshop", "rollcall"); err != nil {
+		e.t.Fatal(err)
+	}
+	e.run(d.Run)
+	want(e.t, cfg, routed, 4)
+	e.await(1, called, "KubeletNotReady")
+	e.await(1, "✅ "+called+" · lambda:InvokeFunction works again")
+	e.destroy(cfg, account, d.Stack)
+	e.await(1, "🟠 "+called, "there is no relay for it", "for the 2nd time")
+}
+
+// TestDeployRelay: the cluster is the hub's own.
 func TestDeployRelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := startEmpty(t, stage.Options{World: "../../stage/worlds/not-ready.yaml", Change: func(f *worldfile.File) {
-			for i := range f.EKS.Clusters {
-				f.EKS.Clusters[i].ResourcesVpcConfig.EndpointPublicAccess, f.EKS.Clusters[i].ResourcesVpcConfig.EndpointPrivateAccess = false, true
-			}
-		}})
+		e := startEmpty(t, stage.Options{World: world, Change: private})
 		e.hub(map[string]any{"relays": "eks-workshop"})
-		e.await(1, "🟠 eks-workshop", "there is no relay for it")
-		d := e.deployment(e.AsAdmin(), e.Template.AccountID)
-		if err := d.Relay(t.Context(), "eks-workshop", "rollcall"); err != nil {
-			t.Fatal(err)
-		}
-		e.run(d.Run)
-		e.await(1, "KubeletNotReady")
-		e.await(1, "✅ eks-workshop · lambda:InvokeFunction works again")
+		e.relay(e.AsAdmin(), e.Template.AccountID, "eks-workshop")
+	})
+}
 
-		stack := d.Stack
-		d = e.deployment(e.AsAdmin(), e.Template.AccountID)
-		d.Stack = stack
-		e.run(d.Destroy)
-		e.await(1, "🟠 eks-workshop", "there is no relay for it", "for the 2nd time")
+// TestDeployRelayInASpoke: the cluster is another account's.
+func TestDeployRelayInASpoke(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := startEmpty(t, stage.Options{World: world, Rights: rights, Spokes: []stage.Spoke{{ID: payments, World: world, Change: private}}})
+		e.spoke(payments)
+		e.hub(map[string]any{"spokes": payments.String() + "=payments", "externalId": externalID, "relays": payments.Qualify("eks-workshop")})
+		e.relay(e.AsAdminIn(payments), payments.Account, "eks-workshop (payments)")
 	})
 }
