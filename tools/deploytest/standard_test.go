@@ -196,6 +196,16 @@ func (e empty) await(n int, words ...string) {
 	}
 }
 
+// forwarded counts the events that spokes have forwarded.
+func (e empty) forwarded() (n int) {
+	for _, put := range e.Events() {
+		if put.Bus == stage.SpokesBus {
+			n++
+		}
+	}
+	return n
+}
+
 // examine has rollcall doctor look at the hub and at a spoke of it: nothing may be wrong or unknown.
 func (e empty) examine(id spoke.ID, there aws.Config) {
 	e.t.Helper()
@@ -269,11 +279,19 @@ func TestDeploySpoke(t *testing.T) {
 		e.await(1, "all clusters (payments)", "✅")
 		e.examine(payments, cfg)
 		want(t, cfg, routeless, 1)
-		e.await(1, "eks-workshop (payments)", "1 instance will not be able to join") // by an event that a rule of the spoke forwards
+		e.await(1, "eks-workshop (payments)", "1 instance will not be able to join")
+		if e.forwarded() == 0 {
+			t.Error("no event is forwarded: a sweep found the launch")
+		}
 		e.await(1, "eks-workshop (payments)", "1 instance cannot join", "rtb-0cd20000000000002")
 
 		e.destroy(cfg, payments.Account, "rollcall-spoke")
+		before := e.forwarded()
+		want(t, cfg, routed, 4)
 		e.await(1, append(denied, "for the 2nd time")...)
+		if n := e.forwarded() - before; n > 0 {
+			t.Errorf("%d events are forwarded without the stack", n)
+		}
 	})
 }
 
