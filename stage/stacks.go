@@ -129,13 +129,17 @@ func makeEntry(w world.API, r template.Resource) error {
 	return err
 }
 
-// isRelay reports whether a template is a relay's, which has one function: a hub has many, and a
-// spoke has none.
-func isRelay(t *template.Template) bool { return len(t.Functions) == 1 }
+// isHub reports whether a template is a hub's: spokes and relays have no queue of results.
+func isHub(t *template.Template) bool {
+	return slices.ContainsFunc(t.Functions, func(f template.Function) bool { return Folder(f) == "report" })
+}
+
+// isRelay reports whether a template is a relay's, which has one function. A spoke's has none.
+func isRelay(t *template.Template) bool { return len(t.Functions) == 1 && !isHub(t) }
 
 // deployed runs the hub's stack, which CloudFormation has created or updated.
 func (s *Stage) deployed(set set, t *template.Template) error {
-	if len(t.Functions) == 0 {
+	if !isHub(t) {
 		return nil // a spoke in the hub's own account and region watches nothing more
 	}
 	for _, table := range t.Tables {

@@ -400,7 +400,7 @@ const defaultBus = "default"
 // put is the world's sink of events.
 func (s *Stage) put(event json.RawMessage) { s.putOrLog(defaultBus, event) }
 
-// putOrLog puts an event on a bus for a world, which has nobody to answer to.
+// putOrLog puts an event of a world on a bus, and logs what fails.
 func (s *Stage) putOrLog(bus string, event json.RawMessage) {
 	if err := s.putOn(bus, event); err != nil && !errors.Is(err, context.Canceled) {
 		s.log.Error("put an event", "error", err)
