@@ -310,7 +310,7 @@ func (e empty) relay(cfg aws.Config, account, called string) {
 	e.t.Helper()
 	e.await(1, "🟠 "+called, "there is no relay for it")
 	d := e.deployment(cfg, account)
-	if err := d.Relay(e.t.Context(), "eks-workshop", "rollcall"); err != nil {
+	if err := d.Relay(e.t.Context(), settings.Settings{RolePath: "/"}, "eks-workshop", "rollcall"); err != nil {
 		e.t.Fatal(err)
 	}
 	e.run(d.Run)
