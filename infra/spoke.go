@@ -154,6 +154,12 @@ func (h hub) newReader(list []spec.Spec) error {
 	reader := h.newRole(spec.SpokeReader, "Reads for Rollcall's hub: Describe, List, Get; access entries grant it access to clusters", statements, list)
 	// By it rollcall doctor tells a spoke of another release.
 	awscdk.Tags_Of(reader).Add(jsii.String(specs.SpokeTag), jsii.String(specs.SpokeDigest(list)), nil)
+	for _, o := range []struct{ id, about, value string }{
+		{"ReaderRoleArn", "The role by which the hub reads the spoke's clusters", *reader.RoleArn()},
+		{"KubernetesAccessCommand", "Gives the reader role access to a cluster. Replace " + placeholder + " by the cluster's name, and run it in the repository's folder. The ClusterRole lists every object that is read", admitByRole(*reader.RoleArn())},
+	} {
+		awscdk.NewCfnOutput(h.stack, jsii.String(o.id), &awscdk.CfnOutputProps{Description: jsii.String(o.about), Value: jsii.String(o.value)})
+	}
 	return nil
 }
 

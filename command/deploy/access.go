@@ -101,6 +101,8 @@ func Apply(ctx context.Context, via http.RoundTripper, c Cluster, token string, 
 func (d *Deployment) grantAccess(ctx context.Context) error {
 	if len(d.Clusters) == 0 {
 		if command := d.outputs["KubernetesAccessCommand"]; command != "" {
+			// The stack knows the file's place in a clone alone.
+			command = strings.ReplaceAll(command, "deploy/"+clusterRole, shell.Quote(filepath.Join(d.Release.Dir, clusterRole)))
 			d.say("No clusters were named, so the stack created no access entries. For each cluster to watch, run this with its name:\n  %s", command)
 		}
 		return nil
