@@ -117,7 +117,7 @@ const (
 	alarmTopic  = "arn:aws:sns:us-west-2:111122223333:zqalarms"
 	boundary    = "arn:aws:iam::111122223333:policy/zqboundary"
 	rolePath    = "/zqpath/"
-	stackKey    = "arn:aws:kms:us-west-2:111122223333:key/zqstack"
+	stackKey    = "arn:aws:kms:us-west-2:111122223333:key/7a710000-57ac-4000-8000-7a7100005ac0"
 	alarmEmail  = "zqalarms@example.com"
 	evidence    = 337
 	logDays     = 3288
