@@ -260,7 +260,7 @@ func (o deployOptions) deployment(c *cobra.Command) (*deploy.Deployment, error) 
 	clients := doctor.NewClients(by.AWS, &http.Client{Timeout: slackTime})
 	return &deploy.Deployment{
 		Account: by.Account, Region: by.AWS.Region,
-		Bucket:         s3.Bucket{Client: s3.New(by.AWS), Name: bucket, Account: by.Account},
+		Bucket: s3.Bucket{Client: s3.New(by.AWS), Name: bucket, Account: by.Account}, BucketGiven: o.bucket != "",
 		CloudFormation: cloudformation.NewFromConfig(by.AWS), Secrets: secretsmanager.NewFromConfig(by.AWS), EKS: eks.NewFromConfig(by.AWS), Functions: lambda.NewFromConfig(by.AWS),
 		Kubernetes: func(ctx context.Context, of deploy.Cluster, object deploy.Object) error {
 			token, err := kube.Token(ctx, sts.NewPresignClient(sts.NewFromConfig(by.AWS)), of.Name)

@@ -47,7 +47,9 @@ type Deployment struct {
 	// NoSlack is set where Slack is not used, or the secret is not the stack's.
 	NoSlack bool
 
-	Bucket         s3.Bucket
+	Bucket s3.Bucket
+	// BucketGiven is set where a person named the bucket: one that exists keeps its own policy.
+	BucketGiven    bool
 	CloudFormation *cloudformation.Client
 	Secrets        *secretsmanager.Client
 	EKS            *eks.Client
@@ -215,7 +217,8 @@ func policy(partition, bucket string) []byte {
 
 const publicAccess = `<PublicAccessBlockConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><BlockPublicAcls>true</BlockPublicAcls><IgnorePublicAcls>true</IgnorePublicAcls><BlockPublicPolicy>true</BlockPublicPolicy><RestrictPublicBuckets>true</RestrictPublicBuckets></PublicAccessBlockConfiguration>`
 
-// makeBucket makes the bucket, private and by TLS only.
+// makeBucket makes the bucket, private and by TLS only. One that was named and is there stays as
+// it is.
 func (d *Deployment) makeBucket(ctx context.Context, there bool) error {
 	if !there {
 		d.say("Creating the bucket %s.", d.Bucket.Name)
@@ -225,6 +228,9 @@ func (d *Deployment) makeBucket(ctx context.Context, there bool) error {
 			}
 			return fmt.Errorf("create the bucket %s: %w", d.Bucket.Name, err)
 		}
+	}
+	if there && d.BucketGiven {
+		return nil // its policy may let others in who need it, and is not Rollcall's to replace
 	}
 	for _, c := range []struct {
 		operation, what string

@@ -439,6 +439,23 @@ func TestProtected(t *testing.T) {
 	}
 }
 
+// TestABucketThatIsThereKeepsItsPolicy: a bucket that a person names may let in others.
+func TestABucketThatIsThereKeepsItsPolicy(t *testing.T) {
+	a := newAccount(t, nil)
+	a.typed = "yes\n"
+	d, out := a.deployment(t.Context())
+	d.BucketGiven = true
+	if err := d.Bucket.Make(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Run(t.Context()); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if end := a.end(); !strings.Contains(end, "\npublicAccessBlock \npolicy \n") || !strings.Contains(end, "object ") {
+		t.Errorf("the bucket was changed, or nothing was uploaded:\n%s", end)
+	}
+}
+
 // TestSpokeAndRelay: they are deployed by the same steps, of their own templates.
 func TestSpokeAndRelay(t *testing.T) {
 	a := newAccount(t, nil)
