@@ -21,6 +21,7 @@ import (
 
 	"rollcall/shared/s3"
 	"rollcall/shared/slack/hook"
+	"rollcall/shared/spoke"
 )
 
 // Terminal is where a person reads and answers.
@@ -237,24 +238,13 @@ func (d *Deployment) makeBucket(ctx context.Context, there bool) error {
 		document        []byte
 	}{
 		{"PutPublicAccessBlock", "publicAccessBlock", []byte(publicAccess)},
-		{"PutBucketPolicy", "policy", policy(partition(d.Region), d.Bucket.Name)},
+		{"PutBucketPolicy", "policy", policy(spoke.Partition(d.Region), d.Bucket.Name)},
 	} {
 		if err := d.Bucket.Configure(ctx, c.operation, c.what, c.document); err != nil {
 			return fmt.Errorf("make the bucket %s private: %w", d.Bucket.Name, err)
 		}
 	}
 	return nil
-}
-
-// partition is that of a region (AWS general reference, "Amazon Resource Names").
-func partition(region string) string {
-	switch {
-	case strings.HasPrefix(region, "cn-"):
-		return "aws-cn"
-	case strings.HasPrefix(region, "us-gov-"):
-		return "aws-us-gov"
-	}
-	return "aws"
 }
 
 // upload uploads what is missing of the release.
